@@ -1,0 +1,90 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings of every target: Swift 6 mode, warnings are errors, imports say what they re-export.
+let common: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// Settings of targets without a C call: unsafe constructs must be marked.
+let pure: [SwiftSetting] = common + [.strictMemorySafety()]
+
+let package = Package(
+  name: "navsync",
+  products: [
+    .executable(name: "navsync", targets: ["navsync"]),
+    .executable(name: "navsyncd", targets: ["navsyncd"]),
+    .library(name: "NavigationClient", targets: ["NavigationClient"]),
+  ],
+  targets: [
+    // libzmq's own .pc file carries flags that SwiftPM refuses, so the module map links it.
+    .systemLibrary(name: "CZeroMQ"),
+    .systemLibrary(name: "CSQLite"),
+    .systemLibrary(name: "CSodium"),
+
+    .target(name: "NavigationModel", swiftSettings: pure),
+    .target(name: "ZeroMQ", dependencies: ["CZeroMQ"], swiftSettings: common),
+    .target(name: "WireFormat", dependencies: ["CSodium", "NavigationModel"], swiftSettings: common),
+    .target(
+      name: "EventLog", dependencies: ["CSQLite", "NavigationModel", "WireFormat"], swiftSettings: common),
+    .target(name: "Replication", dependencies: ["NavigationModel", "WireFormat"], swiftSettings: pure),
+    .target(
+      name: "SyncDaemon",
+      dependencies: ["NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication"],
+      swiftSettings: common),
+    .target(
+      name: "NavigationClient",
+      dependencies: ["NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication"],
+      swiftSettings: common),
+    .target(name: "ArgumentParsing", swiftSettings: pure),
+    .target(
+      name: "Commands",
+      dependencies: [
+        "ArgumentParsing", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication",
+        "SyncDaemon", "NavigationClient",
+      ],
+      swiftSettings: common),
+    .executableTarget(name: "navsync", dependencies: ["Commands"], swiftSettings: common),
+    .executableTarget(name: "navsyncd", dependencies: ["Commands"], swiftSettings: common),
+
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
+    .testTarget(
+      name: "NavigationModelTests",
+      dependencies: ["NavigationModel", "WireFormat", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(
+      name: "WireFormatTests",
+      dependencies: ["WireFormat", "NavigationModel", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(
+      name: "EventLogTests",
+      dependencies: ["EventLog", "WireFormat", "NavigationModel", "CSQLite", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(name: "ZeroMQTests", dependencies: ["ZeroMQ", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "ReplicationTests",
+      dependencies: ["Replication", "WireFormat", "NavigationModel", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(
+      name: "SyncDaemonTests",
+      dependencies: ["SyncDaemon", "Replication", "WireFormat", "NavigationModel", "EventLog", "ZeroMQ", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(
+      name: "NavigationClientTests",
+      dependencies: [
+        "NavigationClient", "SyncDaemon", "Replication", "WireFormat", "NavigationModel", "EventLog", "ZeroMQ",
+        "TestSupport",
+      ],
+      swiftSettings: common),
+    .testTarget(
+      name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "CommandTests", dependencies: ["Commands", "NavigationModel", "WireFormat", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: common),
+  ],
+  swiftLanguageModes: [.v6]
+)

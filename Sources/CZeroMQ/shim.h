@@ -1,0 +1,6 @@
+#ifndef NAVSYNC_CZEROMQ_H
+#define NAVSYNC_CZEROMQ_H
+
+#include <zmq.h>
+
+#endif
