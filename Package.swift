@@ -70,7 +70,9 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "SyncDaemonTests",
-      dependencies: ["SyncDaemon", "Replication", "WireFormat", "NavigationModel", "EventLog", "ZeroMQ", "TestSupport"],
+      dependencies: [
+        "SyncDaemon", "Replication", "WireFormat", "NavigationModel", "EventLog", "ZeroMQ", "TestSupport",
+      ],
       swiftSettings: common),
     .testTarget(
       name: "NavigationClientTests",
