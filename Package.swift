@@ -82,7 +82,8 @@ let package = Package(
       ],
       swiftSettings: common),
     .testTarget(
-      name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "TestSupport"], swiftSettings: common),
+      name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "TestSupport"], exclude: ["Golden"],
+      swiftSettings: common),
     .testTarget(
       name: "CommandTests", dependencies: ["Commands", "NavigationModel", "WireFormat", "TestSupport"],
       swiftSettings: common),
