@@ -13,6 +13,34 @@ public enum Conflict: Hashable, Sendable {
   case fork(Dot)
 }
 
+/// By kind (branches, fork, kept, noop, overridden), then by what it names.
+extension Conflict: Comparable {
+  public static func < (left: Conflict, right: Conflict) -> Bool {
+    switch (left, right) {
+    case (.branches(let leftOn, let leftEntries), .branches(let rightOn, let rightEntries)):
+      if leftOn == rightOn { return leftEntries.lexicographicallyPrecedes(rightEntries) }
+      guard let leftOn, let rightOn else { return leftOn == nil }
+      return leftOn < rightOn
+    case (.kept(let leftEntry, let leftDot), .kept(let rightEntry, let rightDot)):
+      return leftEntry != rightEntry ? leftEntry < rightEntry : leftDot < rightDot
+    case (.fork(let left), .fork(let right)), (.noop(let left), .noop(let right)),
+      (.overridden(let left), .overridden(let right)):
+      return left < right
+    case _: return left.kind < right.kind
+    }
+  }
+
+  private var kind: Int {
+    switch self {
+    case .branches: 0
+    case .fork: 1
+    case .kept: 2
+    case .noop: 3
+    case .overridden: 4
+    }
+  }
+}
+
 /// One shown entry.
 public struct Entry: Hashable, Sendable {
   public var id: EntryID

@@ -1,0 +1,88 @@
+/// One event as somebody holds it, with what links it into its author's chain.
+public struct Claim: Hashable, Sendable {
+  public var event: Event
+  /// The chain's digest before the event.
+  public var previous: Digest
+  /// The chain's digest after the event.
+  public var digest: Digest
+
+  public init(event: Event, previous: Digest, digest: Digest) {
+    self.event = event
+    self.previous = previous
+    self.digest = digest
+  }
+}
+
+/// What a set of claims comes to.
+public struct Admission: Hashable, Sendable {
+  /// What can be folded, in an order that extends causality: by the sum of the context's numbers, then by dot.
+  public var events: [Event] = []
+  /// Dots that have more than one event; the earlier by (timestamp, digest) is among `events`.
+  public var forks: [Dot] = []
+  /// What isn't whole yet: something of its chain or of its context is missing. By dot.
+  public var held: [Dot] = []
+
+  /// Admits a set of events by device chains: sequences without holes, each on the digest of the one before, every
+  /// number of the context held by any chain. A pure function of the set: order and duplicates don't matter.
+  ///
+  /// A context that lacks what its author's previous event had counts as if it had it: the author did hold that.
+  /// O(n log n) for n claims whose contexts are whole.
+  public init(_ claims: some Sequence<Claim>) {
+    let all = Set(claims)
+    var whole: [Dot: [Claim]] = [:]
+    var waiting = all.sorted { Admission.precedes($0.event, $1.event) }
+    while true {
+      var still: [Claim] = []
+      for claim in waiting {
+        if Admission.isWhole(claim, whole) {
+          whole[claim.event.dot, default: []].append(claim)
+        } else {
+          still.append(claim)
+        }
+      }
+      if still.count == waiting.count { break }
+      waiting = still
+    }
+    held = Set(waiting.map(\.event.dot)).sorted()
+    for device in Set(whole.keys.map(\.device)) {
+      var previous = Digest.empty
+      var sequence = 1
+      var context = VersionVector()
+      while let candidates = whole[Dot(device, sequence)]?.filter({ $0.previous == previous }),
+        var chosen = candidates.min(by: Admission.isEarlierClaim)
+      {
+        if candidates.count > 1 { forks.append(chosen.event.dot) }
+        context.join(chosen.event.context)
+        chosen.event.context = context
+        events.append(chosen.event)
+        previous = chosen.digest
+        sequence += 1
+      }
+    }
+    events.sort(by: Admission.precedes)
+    forks.sort()
+  }
+
+  private static func isWhole(_ claim: Claim, _ whole: [Dot: [Claim]]) -> Bool {
+    let event = claim.event
+    if event.dot.sequence == 1 {
+      guard claim.previous == .empty else { return false }
+    } else {
+      let before = whole[Dot(event.dot.device, event.dot.sequence - 1)]
+      guard let before, before.contains(where: { $0.digest == claim.previous }) else { return false }
+    }
+    return event.context.elements.allSatisfy { whole[Dot($0.device, $0.sequence)] != nil }
+  }
+
+  private static func isEarlierClaim(_ left: Claim, _ right: Claim) -> Bool {
+    left.event.timestamp != right.event.timestamp
+      ? left.event.timestamp < right.event.timestamp : left.digest < right.digest
+  }
+
+  /// The order by the sum of all that the author held, then by dot: causality's, with ties settled.
+  private static func precedes(_ left: Event, _ right: Event) -> Bool {
+    let leftSum = left.context.total + left.dot.sequence
+    let rightSum = right.context.total + right.dot.sequence
+    return leftSum != rightSum ? leftSum < rightSum : left.dot < right.dot
+  }
+}

@@ -1,0 +1,148 @@
+/// What the fold knows of causality, whatever the policy: the events' authors, how far each author's knowledge reached
+/// at each of its events, and the highest key in each event's past.
+///
+/// An author's contexts only grow, so its knowledge of another device is a list of steps, and no context is kept whole
+/// but the newest: memory is what the contexts' changes are, never devices times devices.
+struct CausalIndex {
+  /// From that event of the author on it held that much of a device.
+  struct Step {
+    var since: Int
+    var sequence: Int
+  }
+
+  struct Chain {
+    /// The highest key of the non-void events among an event and its past, by sequence - 1.
+    var highest: [EventKey] = []
+    /// The author's knowledge of each other device, by ascending `since`.
+    var knowledge: [Int32: [Step]] = [:]
+    /// The context of its newest event.
+    var context = VersionVector()
+
+    var count: Int { highest.count }
+  }
+
+  /// Below every key that an event can have.
+  static let noKey = EventKey(Timestamp(milliseconds: .min, counter: .min), DeviceID(high: 0, low: 0))
+
+  private(set) var devices: [DeviceID] = []
+  private var places: [DeviceID: Int32] = [:]
+  private var newestLookup: (device: DeviceID, place: Int32) = (DeviceID(high: 0, low: 0), -1)
+  private(set) var chains: [Chain] = []
+  /// The number of events.
+  private(set) var total = 0
+  /// The highest key of all non-void events.
+  private(set) var highest = CausalIndex.noKey
+  /// The highest timestamp of all events, void ones included: what an author's clock must pass.
+  private(set) var newestTimestamp = Timestamp.zero
+  /// Whether a context names more of a device than is folded, which only a fork brings about.
+  private var reachesPastChains = false
+
+  /// What an event's author held, as the fold asks for it.
+  struct Past {
+    var author: Int32
+    var sequence: Int
+    /// The author held every event that the replica holds.
+    var isWhole: Bool
+    var context: VersionVector
+    /// The highest key of the non-void events in it.
+    var highest: EventKey
+    /// Where the context reaches further than the author's previous one: places of devices and numbers, clamped to what
+    /// is held.
+    var changes: [(device: Int32, sequence: Int)]
+  }
+
+  /// The place of a device, nil for one that was never met.
+  mutating func place(of device: DeviceID) -> Int32? {
+    if newestLookup.place >= 0, newestLookup.device == device { return newestLookup.place }
+    guard let place = places[device] else { return nil }
+    newestLookup = (device, place)
+    return place
+  }
+
+  private mutating func intern(_ device: DeviceID) -> Int32 {
+    if let place = place(of: device) { return place }
+    let place = Int32(devices.count)
+    devices.append(device)
+    places[device] = place
+    chains.append(Chain())
+    newestLookup = (device, place)
+    return place
+  }
+
+  func count(_ device: Int32) -> Int { chains[Int(device)].count }
+
+  /// All that is held.
+  var vector: VersionVector {
+    var elements: [VersionVector.Element] = []
+    for (place, chain) in chains.enumerated() where chain.count > 0 {
+      elements.append(VersionVector.Element(device: devices[place], sequence: chain.count))
+    }
+    elements.sort { $0.device < $1.device }
+    return VersionVector(ascending: elements) ?? VersionVector()
+  }
+
+  /// Takes note of what the author of an event held. Whatever of the context is not held, as after a fork, is left out.
+  mutating func begin(_ event: Event) -> Past {
+    let author = intern(event.dot.device)
+    let count = chains[Int(author)].count
+    precondition(event.dot.sequence == count + 1, "\(event.dot) is not its device's next event: \(count) are folded")
+    let before = chains[Int(author)].context
+    var highest = count > 0 ? chains[Int(author)].highest[count - 1] : CausalIndex.noKey
+    var changes: [(device: Int32, sequence: Int)] = []
+    if event.context.total != before.total || event.context != before {
+      var left = 0
+      for element in event.context.elements {
+        while left < before.elements.count, before.elements[left].device < element.device { left += 1 }
+        let known =
+          left < before.elements.count && before.elements[left].device == element.device
+          ? before.elements[left].sequence : 0
+        guard element.sequence > known else { continue }
+        let device = intern(element.device)
+        guard device != author else { continue }
+        chains[Int(author)].knowledge[device, default: []].append(
+          Step(since: event.dot.sequence, sequence: element.sequence))
+        let held = min(element.sequence, chains[Int(device)].count)
+        if held < element.sequence { reachesPastChains = true }
+        guard held > 0 else { continue }
+        highest = max(highest, chains[Int(device)].highest[held - 1])
+        changes.append((device, held))
+      }
+      chains[Int(author)].context = before.isEmpty ? event.context : before.joined(with: event.context)
+    }
+    let isWhole =
+      reachesPastChains
+      ? chains.indices.allSatisfy { $0 == author || chains[$0].count <= event.context[devices[$0]] }
+      : event.context.total + count == total
+    return Past(
+      author: author, sequence: event.dot.sequence, isWhole: isWhole, context: event.context,
+      highest: isWhole ? self.highest : highest, changes: changes)
+  }
+
+  /// Counts the event in.
+  mutating func end(_ past: Past, key: EventKey, isVoid: Bool) {
+    chains[Int(past.author)].highest.append(isVoid ? past.highest : max(past.highest, key))
+    total += 1
+    newestTimestamp = max(newestTimestamp, key.timestamp)
+    if !isVoid { highest = max(highest, key) }
+  }
+
+  /// How much of a device the author of that event held when it acted.
+  func known(_ device: Int32, to author: Int32, at sequence: Int) -> Int {
+    if device == author { return sequence - 1 }
+    guard let steps = chains[Int(author)].knowledge[device] else { return 0 }
+    var low = 0
+    var high = steps.count
+    while low < high {
+      let middle = (low + high) / 2
+      if steps[middle].since <= sequence { low = middle + 1 } else { high = middle }
+    }
+    return low > 0 ? steps[low - 1].sequence : 0
+  }
+
+  /// Whether the author of the event held an event of a device.
+  func holds(_ past: Past, _ device: Int32, _ sequence: Int) -> Bool {
+    if past.isWhole { return true }
+    if device == past.author { return sequence < past.sequence }
+    return sequence <= past.context[devices[Int(device)]]
+  }
+}
