@@ -24,6 +24,7 @@ let package = Package(
     .systemLibrary(name: "CZeroMQ"),
     .systemLibrary(name: "CSQLite"),
     .systemLibrary(name: "CSodium"),
+    .systemLibrary(name: "CZlib"),
 
     .target(name: "NavigationModel", swiftSettings: pure),
     .target(name: "ZeroMQ", dependencies: ["CZeroMQ"], swiftSettings: common),
@@ -44,7 +45,7 @@ let package = Package(
       name: "Commands",
       dependencies: [
         "ArgumentParsing", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication",
-        "SyncDaemon", "NavigationClient",
+        "SyncDaemon", "NavigationClient", "CZeroMQ", "CSQLite", "CSodium", "CZlib",
       ],
       swiftSettings: common),
     .executableTarget(name: "navsync", dependencies: ["Commands"], swiftSettings: common),
@@ -85,7 +86,8 @@ let package = Package(
       name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "TestSupport"], exclude: ["Golden"],
       swiftSettings: common),
     .testTarget(
-      name: "CommandTests", dependencies: ["Commands", "NavigationModel", "WireFormat", "TestSupport"],
+      name: "CommandTests",
+      dependencies: ["Commands", "ArgumentParsing", "NavigationModel", "WireFormat", "TestSupport"],
       swiftSettings: common),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: common),
   ],

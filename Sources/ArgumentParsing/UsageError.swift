@@ -41,21 +41,8 @@ package struct UsageError: Error, Hashable, CustomStringConvertible {
       case .badValue(let text, let source, let reason): "'\(text)' isn't right for \(source): \(reason)"
       case .invalid(let reason): reason
       }
-    return "\(command): \(oneLine(said))"
+    return "\(command): \(escapingControls(said))"
   }
-}
-
-/// Control characters of what was typed are shown escaped, so that a message stays on its line and can't act on the
-/// terminal.
-private func oneLine(_ text: String) -> String {
-  var result = ""
-  for scalar in text.unicodeScalars {
-    switch scalar.properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: result += "\\u{\(String(scalar.value, radix: 16))}"
-    default: result.unicodeScalars.append(scalar)
-    }
-  }
-  return result
 }
 
 /// The word that was most likely meant: the nearest by insertions, deletions, substitutions and swaps of neighbours

@@ -1,0 +1,15 @@
+/// A text with its control characters and line breaks spelled `\u{1b}`, so that what a peer or a person wrote stays on its
+/// line and can't act on the terminal.
+package func escapingControls(_ text: String) -> String {
+  var result = ""
+  for scalar in text.unicodeScalars {
+    switch scalar.properties.generalCategory {
+    // The joiners are format characters that emoji and some scripts need; the others can turn text around.
+    case .format where scalar == "\u{200C}" || scalar == "\u{200D}": result.unicodeScalars.append(scalar)
+    case .control, .format, .lineSeparator, .paragraphSeparator:
+      result += "\\u{\(String(scalar.value, radix: 16))}"
+    default: result.unicodeScalars.append(scalar)
+    }
+  }
+  return result
+}

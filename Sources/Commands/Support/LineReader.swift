@@ -1,0 +1,172 @@
+import CZlib
+import Foundation
+
+/// The lines of a file, or of the input for `-`; a gzip-compressed one is unpacked on the way, whatever it is called.
+///
+/// Reads as it goes, and holds no more than a line and a block. Not for use from two tasks at once.
+package final class LineReader {
+  /// The longest line, in bytes, unless told otherwise.
+  package static let maximumLineLength = 16 << 20
+
+  /// As the person named it; `the standard input` for `-`.
+  package let name: String
+  /// The number of the line that ``next()`` gave last, from 1 on.
+  package private(set) var lineNumber = 0
+
+  private let descriptor: Int32
+  private let ownsDescriptor: Bool
+  private let maximumLength: Int
+  private var gunzip: Gunzip?
+  private var isAtEnd = false
+  private var bytes: [UInt8] = []
+  private var start = 0
+
+  /// Opens a file. Throws a ``CommandError``.
+  package init(path: String, on console: Console, maximumLineLength: Int = maximumLineLength) throws {
+    maximumLength = maximumLineLength
+    if path == "-" {
+      name = "the standard input"
+      descriptor = console.input
+      ownsDescriptor = false
+    } else {
+      name = path
+      descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      ownsDescriptor = true
+      guard descriptor >= 0 else {
+        throw CommandError(errno == ENOENT ? .notFound : .failed, "can't open '\(path)': \(systemMessage())")
+      }
+    }
+    do {
+      // The two bytes that begin every gzip member: RFC 1952, 2.3.1.
+      while bytes.count < 2, !isAtEnd { try readBlock() }
+      if bytes.starts(with: [0x1F, 0x8B]) {
+        let gunzip = Gunzip()
+        bytes = try unpack(bytes, gunzip)
+        self.gunzip = gunzip
+      }
+    } catch {
+      if ownsDescriptor { close(descriptor) }
+      throw error
+    }
+  }
+
+  deinit {
+    if ownsDescriptor { close(descriptor) }
+  }
+
+  /// The next line without its line break (`\n` or `\r\n`), or nil at the end. Throws a ``CommandError``.
+  package func next() throws -> [UInt8]? {
+    var searched = start
+    while true {
+      if let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+        defer { start = end + 1 }
+        return try take(start..<end)
+      }
+      searched = bytes.count
+      guard searched - start <= maximumLength else { throw tooLong() }
+      if isAtEnd {
+        defer { start = searched }
+        return start == searched ? nil : try take(start..<searched)
+      }
+      if start > 0 {
+        bytes.removeSubrange(..<start)
+        searched -= start
+        start = 0
+      }
+      try readBlock()
+    }
+  }
+
+  /// An error about the line that was given last: what is wrong with it, in words that follow a colon.
+  package func error(_ message: String, code: ExitCode = .damage) -> CommandError {
+    CommandError(code, "\(name), line \(lineNumber): \(message)")
+  }
+
+  private func take(_ range: Range<Int>) throws -> [UInt8] {
+    guard range.count <= maximumLength else { throw tooLong() }
+    lineNumber += 1
+    let line = bytes[range]
+    return Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
+  }
+
+  private func tooLong() -> CommandError {
+    CommandError(
+      .damage, "\(name), line \(lineNumber + 1): longer than \(humanSize(maximumLength)); this isn't such a file")
+  }
+
+  private func readBlock() throws {
+    var count = 0
+    let size = 64 << 10
+    var failure: Int32 = 0
+    let block = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+      repeat { count = read(descriptor, buffer.baseAddress, size) } while count < 0 && errno == EINTR
+      failure = errno
+      filled = max(0, count)
+    }
+    guard count >= 0 else { throw CommandError(.failed, "reading \(name) failed: \(systemMessage(failure))") }
+    isAtEnd = count == 0
+    if let gunzip {
+      if isAtEnd, !gunzip.isBetweenMembers {
+        throw CommandError(.damage, "\(name): the gzip data ends too early; the file is cut")
+      }
+      bytes += try unpack(block, gunzip)
+    } else {
+      bytes += block
+    }
+  }
+
+  private func unpack(_ block: [UInt8], _ gunzip: Gunzip) throws -> [UInt8] {
+    guard let result = gunzip.unpack(block) else {
+      throw CommandError(.damage, "\(name): the gzip data is damaged after line \(lineNumber)")
+    }
+    return result
+  }
+}
+
+/// Owner of a zlib stream that unpacks gzip members, one after the other.
+private final class Gunzip {
+  /// On the heap because zlib keeps its address.
+  private let stream: UnsafeMutablePointer<z_stream>
+  /// Whether the data may end here.
+  private(set) var isBetweenMembers = true
+
+  init() {
+    stream = .allocate(capacity: 1)
+    stream.initialize(to: z_stream())
+    let code = navsync_inflate_gzip_init(stream)
+    precondition(code == Z_OK, "zlib gives no stream: code \(code)")
+  }
+
+  deinit {
+    inflateEnd(stream)
+    stream.deallocate()
+  }
+
+  /// What a block unpacks to, or nil for damaged data.
+  func unpack(_ block: [UInt8]) -> [UInt8]? {
+    var result: [UInt8] = []
+    var input = block
+    var isDamaged = false
+    input.withUnsafeMutableBufferPointer { input in
+      stream.pointee.next_in = input.baseAddress
+      stream.pointee.avail_in = UInt32(input.count)
+      var hasMore = input.count > 0
+      while hasMore, !isDamaged {
+        if isBetweenMembers { inflateReset(stream) }
+        let size = 256 << 10
+        var code = Z_OK
+        result += [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+          stream.pointee.next_out = buffer.baseAddress
+          stream.pointee.avail_out = UInt32(size)
+          code = inflate(stream, Z_NO_FLUSH)
+          filled = size - Int(stream.pointee.avail_out)
+        }
+        isDamaged = code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR
+        isBetweenMembers = code == Z_STREAM_END
+        // A full output may hide more that zlib still holds.
+        hasMore = stream.pointee.avail_in > 0 || (code == Z_OK && stream.pointee.avail_out == 0)
+      }
+    }
+    return isDamaged ? nil : result
+  }
+}
