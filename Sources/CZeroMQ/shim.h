@@ -2,5 +2,15 @@
 #define NAVSYNC_CZEROMQ_H
 
 #include <zmq.h>
+// Swift's Glibc module lacks this header; the loop is woken through an eventfd.
+#include <sys/eventfd.h>
+// And this one, with which a thread names itself.
+#include <sys/prctl.h>
+
+// EFD_CLOEXEC and EFD_NONBLOCK are enumerators whose Swift type differs between releases.
+static inline int navsync_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+// prctl is variadic, which Swift can't call.
+static inline void navsync_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 #endif

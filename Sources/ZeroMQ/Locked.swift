@@ -1,0 +1,50 @@
+import Glibc
+
+/// A value behind a lock, for any thread.
+///
+/// It is a `pthread_mutex_t` and not `Synchronization.Mutex` because ThreadSanitizer knows only the former.
+package final class Locked<Value: Sendable>: @unchecked Sendable {
+  // Sendable: `value` is touched between lock and unlock only.
+  private var value: Value
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let changed: UnsafeMutablePointer<pthread_cond_t>
+
+  package init(_ value: Value) {
+    self.value = value
+    mutex = .allocate(capacity: 1)
+    changed = .allocate(capacity: 1)
+    precondition(pthread_mutex_init(mutex, nil) == 0 && pthread_cond_init(changed, nil) == 0, "no lock to be had")
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    pthread_cond_destroy(changed)
+    mutex.deallocate()
+    changed.deallocate()
+  }
+
+  /// Runs the body with the value. Short and without calls to the outside: others wait meanwhile.
+  package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&value)
+  }
+
+  /// Changes the value and wakes who waits for a condition.
+  func change(_ body: (inout Value) -> Void) {
+    pthread_mutex_lock(mutex)
+    body(&value)
+    pthread_cond_broadcast(changed)
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// Blocks the thread until the body returns something. Only for what ends soon.
+  func wait<Result>(until body: (inout Value) -> Result?) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&value) { return result }
+      pthread_cond_wait(changed, mutex)
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import CZeroMQ
+import Glibc
+import Synchronization
+
+/// The sockets of one thread. A handler gets it when it is created, keeps it, and uses it on that thread only.
+public final class Loop {
+  /// The most messages that one call brings from one socket, so that none starves the others.
+  public static let batchLimit = 512
+
+  /// Messages dropped because they weren't framed as ours are: more frames, or a routing id that the peer chose.
+  public internal(set) var malformed = 0
+
+  var open: [OpenSocket] = []
+  var places: [SocketID: OpenSocket] = [:]
+  /// Whether a socket was opened or closed, or is waited for in another way, since the list for polling was made.
+  var hasChanged = true
+  private(set) var isStopping = false
+  private var items: [zmq_pollitem_t] = []
+  private let thread = pthread_self()
+
+  init() {}
+
+  /// Ends the loop after this turn, from inside.
+  public func stop() { isStopping = true }
+
+  /// Opens a ROUTER: what must not be lost, from and to every peer. Monitored always.
+  ///
+  /// An ipc path is guarded by a lock beside it, its folder is made (0700) and checked.
+  /// - Throws: `EADDRINUSE` if another socket or process is there, saying which if it is known.
+  public func router(bind endpoint: Endpoint, _ options: SocketOptions = SocketOptions()) throws(ZeroMQError)
+    -> SocketID
+  { try opened(.router, bind: endpoint, options) }
+
+  /// Opens a DEALER and begins to connect. Nothing can be sent before ``ConnectionEvent/Change/connected``.
+  public func dealer(connect endpoint: Endpoint, _ options: SocketOptions = SocketOptions()) throws(ZeroMQError)
+    -> SocketID
+  { try opened(.dealer, connect: endpoint, options) }
+
+  /// Opens an XPUB: to whoever subscribes, lossy for those who don't keep up. Otherwise as a ROUTER.
+  public func xpub(bind endpoint: Endpoint, _ options: SocketOptions = SocketOptions()) throws(ZeroMQError)
+    -> SocketID
+  { try opened(.xpub, bind: endpoint, options) }
+
+  /// Opens a SUB and begins to connect. Subscriptions are kept across connections.
+  public func sub(connect endpoint: Endpoint, _ options: SocketOptions = SocketOptions()) throws(ZeroMQError)
+    -> SocketID
+  { try opened(.sub, connect: endpoint, options) }
+
+  /// Closes a socket; nothing if it is closed. A bound socket's address is free when this returns.
+  public func close(_ socket: SocketID) {
+    checkThread()
+    guard let place = places.removeValue(forKey: socket) else { return }
+    open.removeAll { $0 === place }
+    hasChanged = true
+    place.shut()
+  }
+
+  /// Where a socket is bound or connected to, with the port that was chosen; nil if it is closed.
+  public func endpoint(of socket: SocketID) -> Endpoint? { places[socket]?.endpoint }
+
+  /// Has ``LoopHandler/writable(_:at:)`` called once when a DEALER has room again. Not for a ROUTER, which can't tell of
+  /// which peer: try again after a while.
+  public func notifyWhenWritable(_ socket: SocketID) {
+    guard let place = places[socket] else { return }
+    precondition(place.kind == .dealer, "only a DEALER tells when it has room")
+    place.awaitsRoom = true
+    hasChanged = true
+  }
+
+  // MARK: - Turning
+
+  /// Turns until a stop is asked for.
+  func run<Handler: LoopHandler>(_ handler: inout Handler, _ mailbox: Mailbox<Handler.Command>) {
+    var batch = ReceivedBatch()
+    while !isStopping {
+      poll(until: handler.deadline, waking: mailbox.descriptor)
+      let now = Moment.now()
+      let polled = open
+      if items[0].revents != 0 {
+        let (commands, isStopping) = mailbox.take()
+        if !commands.isEmpty { handler.commands(commands, at: now) }
+        if isStopping { stop() }
+      }
+      // `polled` is in the order of `items`; what a handler opens or closes meanwhile changes `open` only.
+      for (index, place) in polled.enumerated() where places[place.id] != nil {
+        let events = Int32(items[1 + 2 * index].revents)
+        if events & ZMQ_POLLIN != 0 { batch.read(place, self, &handler, now) }
+        if events & ZMQ_POLLOUT != 0, places[place.id] != nil, place.awaitsRoom {
+          place.awaitsRoom = false
+          hasChanged = true
+          handler.writable(place.id, at: now)
+        }
+      }
+      for (index, place) in polled.enumerated() where items[2 + 2 * index].revents != 0 {
+        guard places[place.id] != nil else { continue }
+        let events = place.drainMonitor()
+        if !events.isEmpty { handler.connectionsChanged(events, on: place.id, at: now) }
+      }
+      handler.turnEnded(at: now)
+    }
+    let last = mailbox.shut()
+    let now = Moment.now()
+    if !last.isEmpty { handler.commands(last, at: now) }
+    handler.stopping(at: now)
+    while let place = open.last { close(place.id) }
+  }
+
+  /// Closes everything, when the handler couldn't be created.
+  func closeAll() { while let place = open.last { close(place.id) } }
+
+  private func poll(until deadline: Int?, waking descriptor: Int32) {
+    if hasChanged {
+      items = [zmq_pollitem_t(socket: nil, fd: descriptor, events: Int16(ZMQ_POLLIN), revents: 0)]
+      for place in open {
+        let events = ZMQ_POLLIN | (place.awaitsRoom ? ZMQ_POLLOUT : 0)
+        items.append(zmq_pollitem_t(socket: place.socket.handle, fd: 0, events: Int16(events), revents: 0))
+        items.append(
+          zmq_pollitem_t(socket: place.monitor.socket.handle, fd: 0, events: Int16(ZMQ_POLLIN), revents: 0))
+      }
+      hasChanged = false
+    }
+    while true {
+      var timeout = -1
+      if let deadline { timeout = min(max(deadline - Moment.now().monotonic, 0), 60_000) }
+      if zmq_poll(&items, Int32(items.count), timeout) >= 0 { return }
+      precondition(zmq_errno() == EINTR, "polling failed: \(String(cString: zmq_strerror(zmq_errno())))")
+    }
+  }
+
+  // MARK: - Opening
+
+  private static let numbers = Atomic<Int>(0)
+
+  private func opened(_ kind: Socket.Kind, bind endpoint: Endpoint, _ options: SocketOptions) throws(ZeroMQError)
+    -> SocketID
+  {
+    if let path = endpoint.path { try IPCPath.prepareFolder(of: path) }
+    let lock: IPCLock? = if let path = endpoint.path { try IPCLock(path: path) } else { nil }
+    let place = try OpenSocket(kind, endpoint, options, number: Self.nextNumber(), lock: lock)
+    try place.bind()
+    return keep(place)
+  }
+
+  private func opened(_ kind: Socket.Kind, connect endpoint: Endpoint, _ options: SocketOptions) throws(ZeroMQError)
+    -> SocketID
+  {
+    let place = try OpenSocket(kind, endpoint, options, number: Self.nextNumber(), lock: nil)
+    try place.socket.connect(endpoint)
+    return keep(place)
+  }
+
+  private func keep(_ place: OpenSocket) -> SocketID {
+    checkThread()
+    open.append(place)
+    places[place.id] = place
+    hasChanged = true
+    return place.id
+  }
+
+  private static func nextNumber() -> Int { numbers.add(1, ordering: .relaxed).newValue }
+
+  func checkThread() {
+    precondition(pthread_equal(thread, pthread_self()) != 0, "a loop is used on its own thread only")
+  }
+}

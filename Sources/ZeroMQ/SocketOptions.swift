@@ -1,0 +1,89 @@
+import CZeroMQ
+import Glibc
+
+/// The options of a socket, set before it binds or connects. The initial values are the protocol's.
+public struct SocketOptions: Hashable, Sendable {
+  /// The largest message of the protocol, in bytes; senders check it, since a receiver drops the connection.
+  public static let largestMessage = 256 << 10
+  /// What CURVE adds to a frame, with room to spare, in bytes.
+  static let framing = 512
+
+  /// Bytes of the largest frame that is received; more drops the connection of who sent it.
+  public var largestFrame = SocketOptions.largestMessage + SocketOptions.framing
+  /// Milliseconds before the first attempt to connect again; doubles up to ``longestReconnectMilliseconds``. Random,
+  /// so that clients of a daemon that restarted don't come all at once.
+  public var reconnectMilliseconds: Int
+  public var longestReconnectMilliseconds = 30_000
+  public var connectTimeoutMilliseconds = 5000
+  public var handshakeMilliseconds = 5000
+  public var heartbeatMilliseconds = 5000
+  public var heartbeatTimeoutMilliseconds = 15_000
+  /// Messages that wait to be sent for each peer; nil is the protocol's: 256 for ROUTER, no limit for SUB (whose
+  /// subscriptions beyond a limit would vanish), libzmq's 1,000 else.
+  public var sendLimit: Int?
+  /// Messages received and not read for each peer; nil is the protocol's: 256 for ROUTER, 1,000 else.
+  public var receiveLimit: Int?
+
+  public init() { reconnectMilliseconds = 200 + Int.random(in: 0...300) }
+}
+
+extension Socket {
+  /// Sets the options. The calls can only fail for values out of range, which is a fault of the caller's.
+  borrowing func set(_ options: SocketOptions, for endpoint: Endpoint) throws(ZeroMQError) {
+    try set(ZMQ_LINGER, 0)
+    try set(ZMQ_MAXMSGSIZE, large: Int64(options.largestFrame))
+    try set(ZMQ_HANDSHAKE_IVL, options.handshakeMilliseconds)
+    try set(ZMQ_HEARTBEAT_IVL, options.heartbeatMilliseconds)
+    try set(ZMQ_HEARTBEAT_TIMEOUT, options.heartbeatTimeoutMilliseconds)
+    try set(ZMQ_HEARTBEAT_TTL, options.heartbeatTimeoutMilliseconds + options.heartbeatMilliseconds)
+    try set(ZMQ_TCP_KEEPALIVE, 1)
+    try set(ZMQ_TCP_KEEPALIVE_IDLE, 60)
+    try set(ZMQ_TCP_KEEPALIVE_INTVL, 10)
+    try set(ZMQ_TCP_KEEPALIVE_CNT, 3)
+    try set(ZMQ_CONNECT_TIMEOUT, options.connectTimeoutMilliseconds)
+    try set(ZMQ_RECONNECT_IVL, options.reconnectMilliseconds)
+    try set(ZMQ_RECONNECT_IVL_MAX, options.longestReconnectMilliseconds)
+    if endpoint.isIPv6 { try set(ZMQ_IPV6, 1) }
+    switch kind {
+    case .router:
+      try set(ZMQ_ROUTER_MANDATORY, 1)
+      try set(ZMQ_ROUTER_HANDOVER, 0)
+      try set(ZMQ_SNDHWM, options.sendLimit ?? 256)
+      try set(ZMQ_RCVHWM, options.receiveLimit ?? 256)
+    case .dealer:
+      // Nothing is queued for a connection that isn't there: what a new session says comes first.
+      try set(ZMQ_IMMEDIATE, 1)
+      try set(ZMQ_SNDHWM, options.sendLimit ?? 1000)
+      try set(ZMQ_RCVHWM, options.receiveLimit ?? 1000)
+    case .xpub, .pair:
+      try set(ZMQ_SNDHWM, options.sendLimit ?? 1000)
+      try set(ZMQ_RCVHWM, options.receiveLimit ?? 1000)
+    case .sub:
+      try set(ZMQ_SNDHWM, options.sendLimit ?? 0)
+      try set(ZMQ_RCVHWM, options.receiveLimit ?? 1000)
+    }
+  }
+
+  /// Sets an option that is a 32-bit number.
+  package borrowing func set(_ option: Int32, _ value: Int) throws(ZeroMQError) {
+    var number = Int32(clamping: value)
+    guard zmq_setsockopt(handle, option, &number, MemoryLayout<Int32>.size) == 0 else {
+      throw .last("setsockopt", about: "option \(option) = \(value)")
+    }
+  }
+
+  /// Sets an option that is a 64-bit number.
+  borrowing func set(_ option: Int32, large value: Int64) throws(ZeroMQError) {
+    var number = value
+    guard zmq_setsockopt(handle, option, &number, MemoryLayout<Int64>.size) == 0 else {
+      throw .last("setsockopt", about: "option \(option) = \(value)")
+    }
+  }
+
+  /// Sets an option that is bytes.
+  borrowing func set(_ option: Int32, bytes: [UInt8]) throws(ZeroMQError) {
+    guard zmq_setsockopt(handle, option, bytes, bytes.count) == 0 else {
+      throw .last("setsockopt", about: "option \(option)")
+    }
+  }
+}
