@@ -67,7 +67,7 @@ let package = Package(
     .testTarget(name: "ZeroMQTests", dependencies: ["ZeroMQ", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "ReplicationTests",
-      dependencies: ["Replication", "WireFormat", "NavigationModel", "TestSupport"],
+      dependencies: ["Replication", "WireFormat", "NavigationModel", "TestSupport"], exclude: ["Scenarios"],
       swiftSettings: common),
     .testTarget(
       name: "SyncDaemonTests",

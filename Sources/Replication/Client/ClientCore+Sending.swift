@@ -1,0 +1,143 @@
+package import NavigationModel
+import WireFormat
+
+// A device sends whatever of a followed stack the daemon lacks, whoever authored it, in the order of its own log: that
+// order respects causality, so the daemon never has to wait for an event's context.
+
+extension ClientCore {
+  /// Answers `readEvents`: what was read, in log order.
+  ///
+  /// - Parameter through: the offset of our own log up to which all that the daemon lacks is in `runs`.
+  package mutating func eventsRead(_ stack: StackName, runs: [EventRun], through: Int) {
+    guard isOpen(), let followed = stacks[stack], followed.isReading else { return }
+    stacks[stack]?.isReading = false
+    stacks[stack]?.cursor = through
+    for run in runs {
+      let bytes = run.events.reduce(0) { $0 + $1.count }
+      stacks[stack]?.inFlight.append(
+        Followed.InFlight(device: run.device, first: run.firstSequence, last: run.lastSequence, bytes: bytes))
+      put(
+        .send(
+          .append(
+            Append(
+              stack: stack.description, policy: followed.policy, device: run.device,
+              firstSequence: run.firstSequence, previous: run.previous, events: run.events))))
+    }
+    sendEvents(of: stack)
+  }
+
+  /// Asks for events to send, if there are any and the window has room.
+  mutating func sendEvents(of stack: StackName) {
+    guard settings.device != nil, isOpen(), let followed = stacks[stack], followed.stage == .following,
+      !followed.isReading, !followed.isBlocked, followed.retryAt == nil, followed.cursor != followed.localHead,
+      followed.inFlight.count < Followed.window,
+      followed.inFlight.reduce(0, { $0 + $1.bytes }) < Followed.windowBytes
+    else { return }
+    stacks[stack]?.isReading = true
+    put(
+      .readEvents(
+        ReadOrder(
+          stack: stack, after: followed.cursor, lackedBy: followed.has,
+          maximumEvents: min(512, session.limits.eventsAnAppend),
+          maximumBytes: min(128 << 10, session.limits.message / 2))))
+  }
+
+  mutating func acceptedReceived(_ message: Accepted, now: Int) {
+    guard let stack = try? StackName(message.stack), var followed = stacks[stack] else { return }
+    let device = message.device
+    let through = message.throughSequence
+    let isNews = followed.has[device] < through
+    if isNews { followed.has[device] = through }
+    followed.inFlight.removeAll { $0.device == device && $0.last <= through }
+    followed.stale.removeAll { $0.device == device && $0.last <= through }
+    followed.attempt = 0
+    stacks[stack] = followed
+    if isNews { put(.acknowledged(stack, device, throughSequence: through)) }
+    sendEvents(of: stack)
+  }
+
+  mutating func rejectedReceived(_ message: Rejected, now: Int) {
+    guard let stack = try? StackName(message.stack), let followed = stacks[stack], followed.stage == .following else {
+      return
+    }
+    let dot = message.dot
+    // What was in flight behind a rejected event is rejected too, for lack of it: that is no news.
+    let isConsequence = message.code == .sequenceGap || message.code == .missingContext
+    if isConsequence,
+      let place = followed.stale.firstIndex(where: { $0.device == dot.device && $0.first == dot.sequence })
+    {
+      stacks[stack]?.stale.remove(at: place)
+      return
+    }
+    giveUpInFlight(of: stack, except: dot)
+    switch message.code {
+    case .sequenceGap:
+      let expected = max(1, message.expectedSequence)
+      stacks[stack]?.has[dot.device] = expected - 1
+      retry(stack, now: now)
+    case .missingContext:
+      // It says what is lacking but not what is held: the heads of both sides do.
+      if followed.attempt == 0 {
+        let stale = stacks[stack]?.stale ?? []
+        refollow(stack)
+        stacks[stack]?.stale = stale
+        stacks[stack]?.attempt = 1
+      } else {
+        let at = now + jitter.wait(attempt: followed.attempt, base: 500, cap: 30_000)
+        stacks[stack]?.attempt += 1
+        stacks[stack]?.retryAt = at
+        stacks[stack]?.followAt = at
+        setTimer(of: stack)
+      }
+    case .fork: fork(stack, [dot.device])
+    case .clockAhead, .storage, .busy, .tooMany:
+      stacks[stack]?.attempt = max(1, followed.attempt)
+      retry(stack, now: now)
+      put(.rejected(stack, dot, message.code, detail: message.detail, isWaiting: true))
+    case _:
+      stacks[stack]?.isBlocked = true
+      put(.rejected(stack, dot, message.code, detail: message.detail, isWaiting: false))
+    }
+  }
+
+  mutating func appendRefused(_ message: Refused, now: Int) {
+    guard let stack = try? StackName(message.stack), let followed = stacks[stack], followed.stage == .following else {
+      return
+    }
+    let passes = Self.passes(message.code)
+    giveUpInFlight(of: stack, except: nil)
+    if passes {
+      stacks[stack]?.attempt = max(1, followed.attempt)
+      retry(stack, now: now)
+    } else {
+      stacks[stack]?.isBlocked = true
+    }
+    put(.refused(stack, message.code, reason: message.reason, isWaiting: passes))
+  }
+
+  private mutating func giveUpInFlight(of stack: StackName, except dot: Dot?) {
+    guard var followed = stacks[stack] else { return }
+    // Its answer is the rejection that just came.
+    followed.inFlight.removeAll { flight in
+      guard let dot else { return false }
+      return flight.device == dot.device && flight.first <= dot.sequence && dot.sequence <= flight.last
+    }
+    followed.stale += followed.inFlight
+    followed.inFlight = []
+    followed.cursor = nil
+    followed.isReading = false
+    stacks[stack] = followed
+  }
+
+  /// Sends again from what the daemon has: the first time at once, then later and later.
+  private mutating func retry(_ stack: StackName, now: Int) {
+    guard let attempt = stacks[stack]?.attempt else { return }
+    stacks[stack]?.attempt += 1
+    if attempt > 0 {
+      stacks[stack]?.retryAt = now + jitter.wait(attempt: attempt - 1, base: 500, cap: 30_000)
+      setTimer(of: stack)
+    } else {
+      sendEvents(of: stack)
+    }
+  }
+}
