@@ -151,6 +151,19 @@ import Testing
     }
   }
 
+  @Test func whatIsNoRegularFileIsWrittenTo() async throws {
+    _ = try await withCapturedConsole { console, folder in
+      try writeFile(path: "/dev/null", on: console, overwrites: true) { try $0.print("data") }
+      let folderError = #expect(throws: CommandError.self) {
+        try writeFile(path: folder.path, on: console, overwrites: true) { try $0.print("data") }
+      }
+      #expect(folderError?.message.contains("Is a directory") == true)
+      return .ok
+    }
+    var status = stat()
+    #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+  }
+
   @Test func dashIsTheOutput() async throws {
     let captured = try await withCapturedConsole { console, _ in
       try writeFile(path: "-", on: console, overwrites: false) { try $0.print("data") }

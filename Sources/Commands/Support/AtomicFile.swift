@@ -11,8 +11,11 @@ package func writeFile(
   _ body: (BufferedOutput) throws -> Void
 ) throws {
   if path == "-" { return try console.withBufferedOutput(body) }
+  var status = stat()
+  let isThere = stat(path, &status) == 0
+  if isThere, status.st_mode & S_IFMT != S_IFREG { return try writeThrough(path: path, body) }
   let exists = CommandError(.refused, "'\(path)' is there already; --force overwrites it")
-  if !overwrites, access(path, F_OK) == 0 { throw exists }
+  if !overwrites, isThere { throw exists }
   func failed(_ what: String) -> CommandError { CommandError(.failed, "\(what) '\(path)': \(systemMessage())") }
 
   let folder = (path as NSString).deletingLastPathComponent
@@ -42,4 +45,14 @@ package func writeFile(
     fsync(folderDescriptor)
     close(folderDescriptor)
   }
+}
+
+/// Writes to what isn't a regular file, such as a pipe or `/dev/null`: renaming would put a file in its place.
+private func writeThrough(path: String, _ body: (BufferedOutput) throws -> Void) throws {
+  let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { throw CommandError(.failed, "can't write '\(path)': \(systemMessage())") }
+  defer { close(descriptor) }
+  let output = BufferedOutput(descriptor: descriptor, name: "'\(path)'")
+  try body(output)
+  try output.flush()
 }
