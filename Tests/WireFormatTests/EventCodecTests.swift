@@ -1,0 +1,147 @@
+import NavigationModel
+import TestSupport
+import Testing
+
+@testable import WireFormat
+
+/// The canonical form of events: laws over random chains.
+@Suite struct EventCodecTests {
+  static let seeds = [UInt64](1...20)
+
+  @Test(arguments: seeds)
+  func whatIsWrittenIsRead(seed: UInt64) throws {
+    var generator = Generator(seed: seed)
+    let devices = (0..<5).map { _ in generator.device() }
+    var writer = AuthorState(device: devices[0])
+    var reader = writer
+    for _ in 0..<200 {
+      let event = generator.event(after: writer, among: devices)
+      let bytes = try EventCodec.encode(event, after: &writer)
+      #expect(try EventCodec.decode([7, 7] + bytes + [7], in: 2..<bytes.count + 2, after: &reader) == event)
+      #expect(writer == reader)
+    }
+  }
+
+  /// The one way: whatever is read is what would be written. Truncated and mutated bytes either throw, leaving the state
+  /// alone, or are another event written in its one way.
+  @Test(arguments: seeds)
+  func onlyOneWayIsRead(seed: UInt64) throws {
+    var generator = Generator(seed: seed)
+    let devices = (0..<4).map { _ in generator.device() }
+    var state = AuthorState(device: devices[0])
+    var accepted = 0
+    for _ in 0..<60 {
+      let event = generator.event(after: state, among: devices)
+      var after = state
+      let bytes = try EventCodec.encode(event, after: &after)
+      for cut in 0..<bytes.count { accepted += try checkOneWay(Array(bytes[..<cut]), state) ? 1 : 0 }
+      for _ in 0..<150 {
+        var changed = bytes
+        for _ in 0...generator.below(2) {
+          let place = generator.below(changed.count)
+          switch generator.below(4) {
+          case 0: changed[place] ^= 1 << UInt8(generator.below(8))
+          case 1: changed[place] = UInt8(generator.below(256))
+          case 2: changed.insert(UInt8(generator.below(256)), at: place)
+          case _: if changed.count > 1 { changed.remove(at: place) }
+          }
+        }
+        accepted += try checkOneWay(changed, state) ? 1 : 0
+      }
+      state = after
+    }
+    // Many mutations are events, too: the check isn't empty.
+    #expect(accepted > 100)
+  }
+
+  private func checkOneWay(_ bytes: [UInt8], _ state: AuthorState) throws -> Bool {
+    var reader = state
+    let event: Event
+    do { event = try EventCodec.decode(bytes, after: &reader) } catch {
+      #expect(reader == state)
+      return false
+    }
+    var writer = state
+    #expect(try EventCodec.encode(event, after: &writer) == bytes)
+    #expect(writer == reader)
+    return true
+  }
+
+  @Test func randomBytesNeverTrap() {
+    var generator = Generator(seed: 99)
+    for _ in 0..<20_000 {
+      var state = AuthorState(device: generator.device())
+      _ = try? EventCodec.decode(generator.bytes(60), after: &state)
+    }
+  }
+
+  @Test func aKindThatIsNotKnownIsUnsupported() {
+    for header: UInt8 in [0, 6, 7, 0x81] {
+      var state = AuthorState(device: DeviceID(high: 1, low: 1))
+      #expect(throws: DecodeError(.unsupported, at: 0, in: "event")) {
+        try EventCodec.decode([header, 0, 0], after: &state)
+      }
+    }
+  }
+
+  @Test func anUnchangedContextIsSharedAndCostsNothing() throws {
+    let (author, other) = (DeviceID(high: 1, low: 1), DeviceID(high: 2, low: 2))
+    var state = AuthorState(device: author)
+    func push(_ sequence: Int) -> Event {
+      Event(
+        dot: Dot(author, sequence), context: [other: 9],
+        timestamp: Timestamp(milliseconds: 1000, counter: sequence - 1),
+        action: .push(on: state.top, values: [Value(type: "String", payload: Array("\"a\"".utf8))]))
+    }
+    _ = try EventCodec.encode(push(1), after: &state)
+    // Header, time, number of values, type, length, three bytes of payload.
+    #expect(try EventCodec.encode(push(2), after: &state) == [0x09, 0, 1, 0, 3, 0x22, 0x61, 0x22])
+  }
+
+  @Test func whatNoReaderTakesIsNotWritten() throws {
+    let (author, other) = (DeviceID(high: 1, low: 1), DeviceID(high: 2, low: 2))
+    var state = AuthorState(device: author)
+    let stamp = Timestamp(milliseconds: 5, counter: 0)
+    func event(_ sequence: Int, _ context: VersionVector, _ action: Action, _ time: Timestamp = stamp) -> Event {
+      Event(dot: Dot(author, sequence), context: context, timestamp: time, action: action)
+    }
+    func value(_ payload: String, type: String = "T") -> Action {
+      .push(on: nil, values: [Value(type: type, payload: Array(payload.utf8))])
+    }
+    _ = try EventCodec.encode(event(1, [other: 4], .popToRoot), after: &state)
+    let before = state
+    #expect(throws: EncodeError.notNext(expected: Dot(author, 2))) {
+      try EventCodec.encode(event(3, [other: 4], .popToRoot), after: &state)
+    }
+    #expect(throws: EncodeError.contextShrank(other)) {
+      try EventCodec.encode(event(2, [:], .popToRoot), after: &state)
+    }
+    #expect(throws: EncodeError.contextShrank(other)) {
+      try EventCodec.encode(event(2, [other: 3], .popToRoot), after: &state)
+    }
+    #expect(throws: EncodeError.contextNamesAuthor) {
+      try EventCodec.encode(event(2, [author: 1, other: 4], .popToRoot), after: &state)
+    }
+    #expect(throws: EncodeError.namelessType(place: 0)) {
+      try EventCodec.encode(event(2, [other: 4], value("1", type: "")), after: &state)
+    }
+    #expect(throws: EncodeError.numberOutOfRange) {
+      try EventCodec.encode(
+        event(2, [other: 4], .popToRoot, Timestamp(milliseconds: 1 << 53, counter: 0)), after: &state)
+    }
+    for bad in ["", " 1", "1 ", "{", "[1,]", "01", "\"\n\"", "[1,\n2]", "tru", "\"\\x\"", "1 2", "nul"] {
+      #expect(throws: EncodeError.self, "\(bad)") {
+        try EventCodec.encode(event(2, [other: 4], value(bad)), after: &state)
+      }
+    }
+    let long = "\"" + String(repeating: "x", count: Value.maximumSize - 3) + "\""
+    #expect(throws: EncodeError.self) {
+      try EventCodec.encode(event(2, [other: 4], value(long, type: "Ty")), after: &state)
+    }
+    let three = Action.set(
+      keep: [], values: Array(repeating: Value(type: "T", payload: Array(long.utf8)), count: 3))
+    #expect(throws: EncodeError.self) { try EventCodec.encode(event(2, [other: 4], three), after: &state) }
+    #expect(state == before)
+    _ = try EventCodec.encode(event(2, [other: 4], value(long)), after: &state)
+  }
+}
