@@ -30,7 +30,7 @@ let package = Package(
     .target(name: "ZeroMQ", dependencies: ["CZeroMQ"], swiftSettings: common),
     .target(name: "WireFormat", dependencies: ["CSodium", "NavigationModel"], swiftSettings: common),
     .target(
-      name: "EventLog", dependencies: ["CSQLite", "NavigationModel", "WireFormat"], swiftSettings: common),
+      name: "EventLog", dependencies: ["CSQLite", "CSodium", "NavigationModel", "WireFormat"], swiftSettings: common),
     .target(name: "Replication", dependencies: ["NavigationModel", "WireFormat"], swiftSettings: pure),
     .target(
       name: "SyncDaemon",

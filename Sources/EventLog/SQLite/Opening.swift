@@ -1,0 +1,141 @@
+import Glibc
+
+/// The steps of opening a store, and what they give. Nothing is changed before it is clear that it is a store that this
+/// program knows, and nothing is ever deleted.
+struct Opening {
+  let folder: String
+  let lock: StoreLock
+  let database: Database
+  let heads: HeadsFile
+  let report: OpenReport
+
+  init(_ folder: String, program: String, create: Bool, waitMilliseconds: Int) throws(LogError) {
+    self.folder = folder
+    if create { try Opening.makeFolder(folder) }
+    let path = Schema.database(in: folder)
+    guard access(path, F_OK) == 0 || create else { throw Opening.notFound(folder) }
+    lock = try StoreLock(
+      Schema.lock(in: folder), in: folder, program: program, waitMilliseconds: waitMilliseconds)
+
+    database = try Database(path, create ? .creating : .writing)
+    // No page: nothing was there, or making it was cut short.
+    let isNew = try database.number("PRAGMA page_count") == 0
+    guard !isNew || create else { throw Opening.notFound(folder) }
+    if isNew { try Opening.makeStore(in: database) } else { try Schema.check(database) }
+
+    let left = try WriteAheadFile.examine(Schema.writeAhead(in: folder))
+    var notices: [OpenReport.Notice] = isNew ? [.created] : []
+    if left.droppedCommits > 1 {
+      notices.append(try Opening.keepDamaged(left, in: folder))
+    } else if left.droppedBytes > 0 {
+      notices.append(.cutTail(bytes: left.droppedBytes))
+    }
+
+    try Opening.configure(database)
+    let reader = try SQLiteReader(database)
+    let witness = try HeadsFile.read(Schema.heads(in: folder))
+    if let witness {
+      if let newest = witness.newest, try !Opening.holds(newest, reader) {
+        notices.append(.wentBackwards(stack: "\(newest.stack)", offset: newest.firstOffset))
+      } else if witness.epoch != reader.epoch {
+        notices.append(.withoutHeads)
+      }
+    } else if !isNew {
+      notices.append(.withoutHeads)
+    }
+    let isNewEpoch = notices.contains(where: \.isAlarm)
+    let epoch = isNewEpoch ? .random(in: 1...UInt64.max) : reader.epoch
+    if isNewEpoch { try Schema.setEpoch(epoch, in: database) }
+    heads = try HeadsFile(
+      Schema.heads(in: folder),
+      HeadsFile.Content(epoch: epoch, number: witness?.number ?? 0, newest: isNewEpoch ? nil : witness?.newest))
+    try Opening.syncFolder(folder)
+    report = OpenReport(epoch: epoch, isNewEpoch: isNewEpoch, notices: notices)
+  }
+
+  /// A connection of its own, for reading.
+  static func reader(of folder: String) throws(LogError) -> sending SQLiteReader {
+    let path = Schema.database(in: folder)
+    guard access(path, F_OK) == 0 else { throw notFound(folder) }
+    let database = try Database(path, .reading)
+    guard try database.number("PRAGMA page_count") != 0 else { throw notFound(folder) }
+    try Schema.check(database)
+    return try SQLiteReader(database)
+  }
+
+  /// A connection that writes to a store that was opened before.
+  static func connect(_ folder: String) throws(LogError) -> Database {
+    let database = try Database(Schema.database(in: folder), .writing)
+    try Schema.check(database)
+    try configure(database)
+    return database
+  }
+
+  private static func configure(_ database: Database) throws(LogError) {
+    try database.execute("PRAGMA journal_mode = WAL;" + Schema.writing)
+    database.countWriteAheadPages()
+  }
+
+  private static func makeStore(in database: Database) throws(LogError) {
+    let epoch = Int64(bitPattern: .random(in: 1...UInt64.max))
+    // In one transaction of a rollback journal, so that the file has all of it or nothing, in itself.
+    try database.execute(
+      "PRAGMA page_size = 4096; BEGIN IMMEDIATE;" + Schema.creation
+        + "INSERT INTO meta VALUES ('epoch', \(epoch)); COMMIT;")
+  }
+
+  /// Whether a batch that was acknowledged is there.
+  private static func holds(_ newest: Writer.Newest, _ reader: SQLiteReader) throws(LogError) -> Bool {
+    guard let (id, _) = try reader.find(newest.stack), let last = try reader.last(of: id, upTo: newest.firstOffset)
+    else { return false }
+    return last.firstOffset == newest.firstOffset && last.checksum == newest.checksum
+  }
+
+  /// Copies a broken write-ahead log beside itself, before SQLite writes over what it doesn't take.
+  private static func keepDamaged(
+    _ left: WriteAheadFile, in folder: String
+  ) throws(LogError) -> OpenReport.Notice {
+    let path = Schema.writeAhead(in: folder)
+    let copy = "\(path).damaged-\(wallClockMilliseconds())"
+    try copyFile(path, to: copy)
+    return .damagedInTheMiddle(at: left.wholeBytes, commits: left.droppedCommits, keptAs: copy)
+  }
+
+  private static func copyFile(_ path: String, to copy: String) throws(LogError) {
+    let source = open(path, O_RDONLY | O_CLOEXEC)
+    guard source >= 0 else { throw .system(errno, "opening", path) }
+    defer { close(source) }
+    let target = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard target >= 0 else { throw .system(errno, "making", copy) }
+    defer { close(target) }
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(source, &buffer, buffer.count)
+      guard count >= 0 else { throw .system(errno, "reading", path) }
+      if count == 0 { break }
+      guard write(target, buffer, count) == count else { throw .system(errno, "writing", copy) }
+    }
+    guard fsync(target) == 0 else { throw .system(errno, "syncing", copy) }
+  }
+
+  /// Makes a folder and those above it, for its owner alone.
+  static func makeFolder(_ folder: String) throws(LogError) {
+    var at = ""
+    for part in folder.split(separator: "/", omittingEmptySubsequences: true) {
+      at += at.isEmpty && !folder.hasPrefix("/") ? String(part) : "/" + part
+      guard mkdir(at, 0o700) == 0 || errno == EEXIST else { throw .system(errno, "making the folder", at) }
+    }
+  }
+
+  /// Puts the names of a folder's files on the disk.
+  static func syncFolder(_ folder: String) throws(LogError) {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(errno, "opening", folder) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw .system(errno, "syncing", folder) }
+  }
+
+  private static func notFound(_ folder: String) -> LogError {
+    LogError(.notFound, about: folder, "no store is there; name the folder of one")
+  }
+}
