@@ -182,6 +182,7 @@ extension MergeFold {
   private mutating func forget(_ node: Int32) {
     let parent = nodes[Int(node)].parent
     nodes[Int(node)].isForgotten = true
+    forgotten += 1
     values[Int(node)] = Value(type: "", payload: [])
     var asserting = ghosts.removeValue(forKey: node) ?? []
     asserting.append(Tag(device: nodes[Int(node)].device, sequence: nodes[Int(node)].sequence))

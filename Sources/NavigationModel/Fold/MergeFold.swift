@@ -67,6 +67,7 @@ struct MergeFold {
   var firstEntries: [[Int32]] = []
   /// Of forgotten entries, what still asserts their parents: of each device the newest.
   var ghosts: [Int32: [Tag]] = [:]
+  var forgotten = 0
   var voids: [Dot] = []
   /// The shown entries, bottom to top, if `rowsAreCurrent`.
   var rows: [Int32] = []

@@ -82,6 +82,11 @@ public struct StackFold: ~Copyable {
     if policy == .merge { merge.forget(stable: stable, index) }
   }
 
+  /// How many entries, open and closed, are kept to fold later events.
+  public var rememberedEntries: Int {
+    policy == .merge ? merge.nodes.count - 1 - merge.forgotten : register.nodes.count - 1
+  }
+
   /// How many questions about an author's view needed more than the live tags: a figure for benchmarks.
   public var slowChecks: Int { merge.slowChecks }
 }
