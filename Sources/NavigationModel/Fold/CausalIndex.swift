@@ -13,12 +13,47 @@ struct CausalIndex {
   struct Chain {
     /// The highest key of the non-void events among an event and its past, by sequence - 1.
     var highest: [EventKey] = []
-    /// The author's knowledge of each other device, by ascending `since`.
-    var knowledge: [Int32: [Step]] = [:]
+    /// The devices that the author knew of, ascending.
+    var known: [Int32] = []
+    /// Its knowledge of each of them, by ascending `since`.
+    var steps: [[Step]] = []
     /// The context of its newest event.
     var context = VersionVector()
 
     var count: Int { highest.count }
+
+    /// Where a device stands in `known`, or would.
+    func place(of device: Int32) -> Int {
+      var low = 0
+      var high = known.count
+      while low < high {
+        let middle = (low + high) / 2
+        if known[middle] < device { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+
+    mutating func note(_ step: Step, of device: Int32) {
+      let place = place(of: device)
+      if place == known.count || known[place] != device {
+        known.insert(device, at: place)
+        steps.insert([], at: place)
+      }
+      steps[place].append(step)
+    }
+
+    /// How much of a device the author held at its event of that sequence.
+    func knowledge(of device: Int32, at sequence: Int) -> Int {
+      let place = place(of: device)
+      guard place < known.count, known[place] == device else { return 0 }
+      var low = 0
+      var high = steps[place].count
+      while low < high {
+        let middle = (low + high) / 2
+        if steps[place][middle].since <= sequence { low = middle + 1 } else { high = middle }
+      }
+      return low > 0 ? steps[place][low - 1].sequence : 0
+    }
   }
 
   /// Below every key that an event can have.
@@ -35,7 +70,7 @@ struct CausalIndex {
   /// The highest timestamp of all events, void ones included: what an author's clock must pass.
   private(set) var newestTimestamp = Timestamp.zero
   /// Whether a context names more of a device than is folded, which only a fork brings about.
-  private var reachesPastChains = false
+  private(set) var reachesPastChains = false
 
   /// What an event's author held, as the fold asks for it.
   struct Past {
@@ -59,7 +94,7 @@ struct CausalIndex {
     return place
   }
 
-  private mutating func intern(_ device: DeviceID) -> Int32 {
+  mutating func intern(_ device: DeviceID) -> Int32 {
     if let place = place(of: device) { return place }
     let place = Int32(devices.count)
     devices.append(device)
@@ -67,6 +102,16 @@ struct CausalIndex {
     chains.append(Chain())
     newestLookup = (device, place)
     return place
+  }
+
+  /// Puts back what a snapshot held.
+  mutating func replaceChain(at place: Int, with chain: Chain) { chains[place] = chain }
+
+  mutating func restore(total: Int, highest: EventKey, newestTimestamp: Timestamp, reachesPastChains: Bool) {
+    self.total = total
+    self.highest = highest
+    self.newestTimestamp = newestTimestamp
+    self.reachesPastChains = reachesPastChains
   }
 
   func count(_ device: Int32) -> Int { chains[Int(device)].count }
@@ -99,8 +144,7 @@ struct CausalIndex {
         guard element.sequence > known else { continue }
         let device = intern(element.device)
         guard device != author else { continue }
-        chains[Int(author)].knowledge[device, default: []].append(
-          Step(since: event.dot.sequence, sequence: element.sequence))
+        chains[Int(author)].note(Step(since: event.dot.sequence, sequence: element.sequence), of: device)
         let held = min(element.sequence, chains[Int(device)].count)
         if held < element.sequence { reachesPastChains = true }
         guard held > 0 else { continue }
@@ -129,14 +173,7 @@ struct CausalIndex {
   /// How much of a device the author of that event held when it acted.
   func known(_ device: Int32, to author: Int32, at sequence: Int) -> Int {
     if device == author { return sequence - 1 }
-    guard let steps = chains[Int(author)].knowledge[device] else { return 0 }
-    var low = 0
-    var high = steps.count
-    while low < high {
-      let middle = (low + high) / 2
-      if steps[middle].since <= sequence { low = middle + 1 } else { high = middle }
-    }
-    return low > 0 ? steps[low - 1].sequence : 0
+    return chains[Int(author)].knowledge(of: device, at: sequence)
   }
 
   /// Whether the author of the event held an event of a device.

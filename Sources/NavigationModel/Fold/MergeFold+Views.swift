@@ -25,9 +25,9 @@ extension MergeFold {
       removal = named.older
     }
     for (device, list) in sweeps.enumerated() {
-      for sweep in list.reversed()
-      where index.holds(past, Int32(device), sweep.sequence) && self.sweep(sweep, of: Int32(device), named: node, index)
-      {
+      for sweep in list.reversed() where index.holds(past, Int32(device), sweep.sequence) {
+        guard knew(node, Int32(device), sweep, index) else { break }
+        guard !sweep.keep.contains(node) else { continue }
         seen.append(Tag(device: Int32(device), sequence: sweep.sequence))
         break
       }
@@ -83,14 +83,14 @@ extension MergeFold {
   mutating func refreshRows(_ index: CausalIndex) {
     guard !rowsAreCurrent else { return }
     let open = openNodes()
-    var newest: [Int32: EventKey] = [:]
     if open.contains(where: { nodes[Int($0)].nextSibling != MergeFold.none }) {
-      newest.reserveCapacity(open.count)
+      if newest.count < nodes.count {
+        newest.append(contentsOf: repeatElement(CausalIndex.noKey, count: nodes.count * 2 - newest.count))
+      }
+      for node in open { newest[Int(node)] = nodes[Int(node)].rank }
       for node in open.reversed() {
-        let high = max(newest[node] ?? CausalIndex.noKey, nodes[Int(node)].rank)
-        newest[node] = high
-        let parent = nodes[Int(node)].parent
-        newest[parent] = max(newest[parent] ?? CausalIndex.noKey, high)
+        let parent = Int(nodes[Int(node)].parent)
+        if newest[parent] < newest[Int(node)] { newest[parent] = newest[Int(node)] }
       }
     }
     rows.removeAll(keepingCapacity: true)
@@ -106,7 +106,7 @@ extension MergeFold {
       }
       if children.count > 1 {
         children.sort { left, right in
-          let (leftKey, rightKey) = (newest[left] ?? CausalIndex.noKey, newest[right] ?? CausalIndex.noKey)
+          let (leftKey, rightKey) = (newest[Int(left)], newest[Int(right)])
           return leftKey != rightKey ? leftKey < rightKey : id(of: left, index) < id(of: right, index)
         }
       }
@@ -164,7 +164,9 @@ extension MergeFold {
         removal = removals[Int(removal)].older
       }
       for (device, list) in sweeps.enumerated() {
-        for sweep in list where self.sweep(sweep, of: Int32(device), named: node, index) {
+        for sweep in list.reversed() {
+          guard knew(node, Int32(device), sweep, index) else { break }
+          guard !sweep.keep.contains(node) else { continue }
           seen.append(Tag(device: Int32(device), sequence: sweep.sequence))
         }
       }

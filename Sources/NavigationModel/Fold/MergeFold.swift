@@ -72,6 +72,8 @@ struct MergeFold {
   /// The shown entries, bottom to top, if `rowsAreCurrent`.
   var rows: [Int32] = []
   var rowsAreCurrent = true
+  /// Room for `refreshRows`: the highest key at or above each open entry.
+  var newest: [EventKey] = []
   /// How many questions about an author's view the live tags couldn't answer.
   var slowChecks = 0
 
@@ -299,7 +301,7 @@ struct MergeFold {
     }
   }
 
-  private mutating func link(_ node: Int32, under parent: Int32) {
+  mutating func link(_ node: Int32, under parent: Int32) {
     let first = nodes[Int(parent)].firstChild
     nodes[Int(node)].nextSibling = first
     nodes[Int(node)].previousSibling = MergeFold.none
@@ -310,7 +312,9 @@ struct MergeFold {
   /// A sweep doesn't name entries that are closed when it comes. When one of them opens again, what swept it is noted.
   private mutating func noteSweeps(of node: Int32, _ index: CausalIndex) {
     for (device, list) in sweeps.enumerated() {
-      for sweep in list where self.sweep(sweep, of: Int32(device), named: node, index) {
+      for sweep in list.reversed() {
+        guard knew(node, Int32(device), sweep, index) else { break }
+        guard !sweep.keep.contains(node) else { continue }
         var removal = nodes[Int(node)].removal
         while removal != MergeFold.none {
           let known = removals[Int(removal)]
@@ -325,8 +329,9 @@ struct MergeFold {
     }
   }
 
-  func sweep(_ sweep: Sweep, of device: Int32, named node: Int32, _ index: CausalIndex) -> Bool {
+  /// Whether the author of a sweep held the entry. If not, it didn't at its earlier sweeps.
+  func knew(_ node: Int32, _ device: Int32, _ sweep: Sweep, _ index: CausalIndex) -> Bool {
     let entry = nodes[Int(node)]
-    return entry.sequence <= index.known(entry.device, to: device, at: sweep.sequence) && !sweep.keep.contains(node)
+    return entry.sequence <= index.known(entry.device, to: device, at: sweep.sequence)
   }
 }

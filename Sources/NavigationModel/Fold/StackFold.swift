@@ -16,12 +16,15 @@ public struct StackFold: ~Copyable {
   var register: RegisterFold
 
   public init(policy: Policy) {
+    self.init(
+      policy: policy, index: CausalIndex(), merge: MergeFold(), register: RegisterFold(leader: policy.leader))
+  }
+
+  init(policy: Policy, index: CausalIndex, merge: MergeFold, register: RegisterFold) {
     self.policy = policy
-    merge = MergeFold()
-    switch policy {
-    case .merge, .latest: register = RegisterFold(leader: nil)
-    case .lead(let leader): register = RegisterFold(leader: leader)
-    }
+    self.index = index
+    self.merge = merge
+    self.register = register
   }
 
   /// Folds one event. Everything in its context and its author's events before it must have been applied: the caller

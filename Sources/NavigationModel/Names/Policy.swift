@@ -6,6 +6,14 @@ public enum Policy: Hashable, Sendable {
   case latest
   /// As `latest`, but events that know more of the leader's come first: a presenter.
   case lead(DeviceID)
+
+  /// The device that leads, under `lead`.
+  public var leader: DeviceID? {
+    switch self {
+    case .merge, .latest: nil
+    case .lead(let leader): leader
+    }
+  }
 }
 
 extension Policy: CustomStringConvertible {
