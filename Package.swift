@@ -59,6 +59,7 @@ let package = Package(
     .testTarget(
       name: "WireFormatTests",
       dependencies: ["WireFormat", "NavigationModel", "TestSupport"],
+      exclude: ["Fixtures"],
       swiftSettings: common),
     .testTarget(
       name: "EventLogTests",

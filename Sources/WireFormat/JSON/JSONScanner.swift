@@ -53,6 +53,7 @@ struct JSONScanner {
         return start..<at
       case UInt8(ascii: "\\"): try skipEscape()
       case 0x20...0x7F: at += 1
+      case 0..<0x20: throw fault()
       case _: try skipMultibyte(byte)
       }
     }

@@ -1,0 +1,14 @@
+/// Why a line of a JSON Lines file is not what it should be.
+public struct LineError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Where in the line, in bytes from 0.
+  public var offset: Int
+  /// What is wrong, for a person: "`seq` must be a whole number of at least 1".
+  public var problem: String
+
+  public init(at offset: Int, _ problem: String) {
+    self.offset = offset
+    self.problem = problem
+  }
+
+  public var description: String { "\(problem) (column \(offset + 1))" }
+}
