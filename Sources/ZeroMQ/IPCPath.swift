@@ -34,7 +34,7 @@ public enum IPCPath {
   }
 
   /// The first candidate at which a socket lies, in a folder that only its owner, this user or the system's service, can
-  /// change; the first candidate of all if there is none, so that a client can wait for a daemon.
+  /// change; where this user's own daemon would listen if there is none, so that a client can wait for it.
   public static func forClient(
     runtimeFolder: String? = environment("XDG_RUNTIME_DIR"), user: UInt32 = currentUser
   ) throws(ZeroMQError) -> Endpoint {
@@ -44,7 +44,8 @@ public enum IPCPath {
       guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }
       return folder(of: path) == serviceFolder || (try? checkFolder(folder(of: path), user: user)) != nil
     }
-    return try Endpoint(path: found ?? (runtimeFolder == nil ? paths[paths.count - 1] : paths[0]))
+    guard let found else { return try forDaemon(runtimeFolder: runtimeFolder, user: user) }
+    return try Endpoint(path: found)
   }
 
   /// The feed's endpoint beside a sync socket: the same folder, the name `feed`, or `<name>-feed` if the sync socket has
@@ -72,6 +73,12 @@ public enum IPCPath {
 
   private static func checkFolder(_ folder: String, user: UInt32) throws(ZeroMQError) {
     var status = stat()
+    // In a folder that all may write into, another user could place a link to one of ours.
+    if lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, status.st_uid != user, status.st_uid != 0 {
+      throw ZeroMQError(
+        EPERM, call: "lstat", about: folder,
+        detail: "it is a link that user \(status.st_uid) made; remove it or choose another")
+    }
     guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
       throw ZeroMQError(ENOTDIR, call: "stat", about: folder, detail: "it is not a folder")
     }

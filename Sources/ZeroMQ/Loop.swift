@@ -82,17 +82,16 @@ public final class Loop {
         if isStopping { stop() }
       }
       // `polled` is in the order of `items`; what a handler opens or closes meanwhile changes `open` only.
-      for (index, place) in polled.enumerated() where places[place.id] != nil {
+      for (index, place) in polled.enumerated() where place.isOpen {
         let events = Int32(items[1 + 2 * index].revents)
         if events & ZMQ_POLLIN != 0 { batch.read(place, self, &handler, now) }
-        if events & ZMQ_POLLOUT != 0, places[place.id] != nil, place.awaitsRoom {
+        if events & ZMQ_POLLOUT != 0, place.isOpen, place.awaitsRoom {
           place.awaitsRoom = false
           hasChanged = true
           handler.writable(place.id, at: now)
         }
       }
-      for (index, place) in polled.enumerated() where items[2 + 2 * index].revents != 0 {
-        guard places[place.id] != nil else { continue }
+      for (index, place) in polled.enumerated() where place.isOpen && items[2 + 2 * index].revents != 0 {
         let events = place.drainMonitor()
         if !events.isEmpty { handler.connectionsChanged(events, on: place.id, at: now) }
       }

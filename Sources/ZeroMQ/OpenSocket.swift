@@ -9,6 +9,7 @@ final class OpenSocket {
   private let lock: IPCLock?
   private(set) var endpoint: Endpoint
   private var isBound = false
+  private(set) var isOpen = true
   var awaitsRoom = false
 
   var kind: Socket.Kind { socket.kind }
@@ -45,15 +46,20 @@ final class OpenSocket {
     return events
   }
 
-  /// Ends listening and waits until libzmq's I/O thread has closed the listener: it removes an ipc path late, and would
-  /// remove that of who binds next. The rest is closed when this object goes.
+  /// Ends listening, and waits until libzmq's I/O thread has done so: until then a port is taken. Removes the socket's
+  /// file, which 4.3.4 leaves; the lock is still held. The rest is closed when this object goes.
   func shut() {
+    isOpen = false
     guard isBound else { return }
     isBound = false
     // What was sent last still leaves, if it can at once.
     if kind == .router { try? socket.set(ZMQ_LINGER, 200) }
-    guard zmq_unbind(socket.handle, endpoint.description) == 0 else { return }
-    let end = Moment.now().monotonic + 500
+    if zmq_unbind(socket.handle, endpoint.description) == 0 { awaitListenerClosed(milliseconds: 500) }
+    if let path = endpoint.path { unlink(path) }
+  }
+
+  private func awaitListenerClosed(milliseconds: Int) {
+    let end = Moment.now().monotonic + milliseconds
     var events: [ConnectionEvent] = []
     var closed = false
     while !closed {

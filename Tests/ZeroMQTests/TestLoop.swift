@@ -28,6 +28,7 @@ final class TestHandler: LoopHandler {
   var deadline: Int?
   var deadlinesPassed = 0
   var onNumber: ((Int) -> Void)?
+  var farewell: ((TestHandler) -> Void)?
 
   init(_ loop: Loop, _ events: AsyncStream<LoopEvent>.Continuation) {
     self.loop = loop
@@ -81,6 +82,7 @@ final class TestHandler: LoopHandler {
   }
 
   func stopping(at now: Moment) {
+    farewell?(self)
     events.yield(.stopping)
     events.finish()
   }
