@@ -150,9 +150,7 @@ extension ClientScenario {
   }
 
   private func describe(_ batch: EventBatch) -> String {
-    var parts: [String] = []
-    batch.forEach { parts.append("\(letter($0.dot.device)):\($0.dot.sequence)") }
-    return parts.joined(separator: " ")
+    batch.records.map { "\(letter($0.dot.device)):\($0.dot.sequence)" }.joined(separator: " ")
   }
 
   private func describe(_ entry: EntryID?) -> String {

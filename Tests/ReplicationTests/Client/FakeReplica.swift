@@ -77,8 +77,8 @@ struct FakeReplica {
       core.eventsRead(order.stack, runs: runs, through: at)
     case .deliver(let stack, let batch, _, let bytes):
       var log = logs[stack] ?? StackLog()
-      batch.forEach { record in
-        if !log.vector.contains(record.dot) { log.add(record.dot, Array(batch.bytes[record.range])) }
+      for record in batch.records where !log.vector.contains(record.dot) {
+        log.add(record.dot, Array(batch.bytes[record.range]))
       }
       logs[stack] = log
       core.persisted(stack, localHead: log.events.count, own: false)

@@ -1,0 +1,162 @@
+import EventLog
+import Foundation
+import Glibc
+public import NavigationModel
+import ZeroMQ
+
+/// A device: a replica of its own that acts on stacks, with a log on the disk and, when there is one, a connection to a
+/// sync daemon.
+///
+/// A program that stays open has a device of its own; the name stands for it, and only one process at a time can have
+/// it open. Everything works without a daemon: actions are put on stable storage here, and sent when a daemon is there.
+///
+/// All methods can be called from any task. Nothing blocks the caller's thread.
+public final class Device: Sendable {
+  /// Where and how a device is opened.
+  public struct Options: Sendable {
+    /// The daemon's endpoint, `ipc:///path` or `tcp://host:port`. Nil: the environment's `NAVSYNC_DAEMON`, or else the
+    /// socket of a daemon on this machine, which may also come later.
+    public var daemon: String?
+    /// The device's folder. Nil: `$XDG_STATE_HOME/navsync/devices/<name>`, with `~/.local/state` for want of the
+    /// variable.
+    public var folder: String?
+    /// Whether a connection is wanted. Without one the device works on its own log alone.
+    public var connects = true
+    /// How long to wait for another process that has the device open.
+    public var lockWait = Duration.seconds(5)
+    /// Whether others see what this device shows.
+    public var announcesPresence = true
+    /// Program and version, for the daemon's log.
+    public var software = "NavigationClient"
+
+    public init(
+      daemon: String? = nil, folder: String? = nil, connects: Bool = true, lockWait: Duration = .seconds(5),
+      announcesPresence: Bool = true, software: String = "NavigationClient"
+    ) {
+      self.daemon = daemon
+      self.folder = folder
+      self.connects = connects
+      self.lockWait = lockWait
+      self.announcesPresence = announcesPresence
+      self.software = software
+    }
+  }
+
+  /// The display name.
+  public let name: String
+  /// The device's id. One incarnation: it is new after the device's history was found to differ from what a daemon has.
+  public let id: DeviceID
+  /// Where the device's log is.
+  public let folder: String
+  /// What opening the store found that a person may want to know, such as a tail that was cut.
+  public let notices: [String]
+  let engine: EngineThread
+
+  private init(name: String, id: DeviceID, folder: String, notices: [String], engine: EngineThread) {
+    self.name = name
+    self.id = id
+    self.folder = folder
+    self.notices = notices
+    self.engine = engine
+  }
+
+  /// Opens a device; makes it if there is none of that name yet.
+  ///
+  /// - Parameter name: 1 to 64 of `a-z 0-9 . _ -`; nil is ``defaultName``.
+  /// - Throws: ``ClientError``: `.badName`; `.deviceInUse`, naming the process, after `options.lockWait`; `.storage`.
+  public static func open(name: String? = nil, options: Options = Options()) async throws(ClientError) -> Device {
+    let name = name ?? defaultName
+    do throws(NameError) { _ = try Name(name) } catch { throw ClientError(error) }
+    let daemon = try endpoint(options.daemon)
+    let folder = options.folder ?? defaultFolder(of: name)
+    let found = Locked<(id: DeviceID, notices: [String])>((DeviceID(high: 0, low: 0), []))
+    let engine = try await EngineThread.start(connects: options.connects) { () throws(ClientError) in
+      let log: SQLiteLog
+      let id: DeviceID
+      do throws(LogError) {
+        log = try SQLiteLog.open(
+          at: folder, program: programName, waitMilliseconds: options.lockWait.milliseconds)
+        id = try deviceID(of: log)
+      } catch { throw ClientError(error) }
+      let notices = log.report.notices.filter { $0 != .created }.map(\.description)
+      found.withLock { $0 = (id, notices) }
+      let configuration = Engine.Configuration(
+        device: id, name: name, software: options.software, daemon: daemon,
+        announcesPresence: options.announcesPresence)
+      return (configuration, LogBox(log))
+    }
+    let (id, notices) = found.withLock { $0 }
+    return Device(name: name, id: id, folder: folder, notices: notices, engine: engine)
+  }
+
+  /// Opens a stack, from this device's log at first, and follows it at the daemon. May be opened more than once.
+  ///
+  /// - Parameters:
+  ///   - name: `space/stack`.
+  ///   - policy: what the stack is to be if it is new; nil leaves it to the stack, and is `merge` for a new one.
+  /// - Throws: ``ClientError``: `.badName`; `.policyMismatch` if this device's log has the stack under another policy;
+  ///   `.storage`.
+  public func stack(_ name: String, policy: Policy? = nil) async throws(ClientError) -> Stack {
+    let stack: StackName
+    do throws(NameError) { stack = try StackName(name) } catch { throw ClientError(error) }
+    let hub: StackHub = try await engine.call { .open(stack, policy, $0) }
+    return Stack(hub: hub, engine: engine, device: id)
+  }
+
+  /// Does without the rest of the wait before the next attempt to connect.
+  public func connectNow() { engine.post(.connect) }
+
+  /// Ends the connection and closes the log. What was done is done; what no daemon has yet is sent the next time.
+  public func close() async { await engine.stop() }
+
+  // MARK: Names and places
+
+  /// The host's short name, made a valid name: what is opened for want of another.
+  public static var defaultName: String {
+    var bytes = [CChar](repeating: 0, count: 256)
+    gethostname(&bytes, bytes.count - 1)
+    let host = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let short = host.split(separator: ".").first.map(String.init) ?? host
+    let allowed = short.lowercased().map { character -> Character in
+      character.isASCII && (character.isLetter || character.isNumber || "_-".contains(character)) ? character : "-"
+    }
+    let name = String(allowed.drop { !($0.isLetter || $0.isNumber) }.prefix(Name.maximumLength))
+    return name.isEmpty ? "device" : name
+  }
+
+  /// Where a device's log is, if nobody says otherwise.
+  public static func defaultFolder(of name: String) -> String { stateFolder + "/devices/" + name }
+
+  /// `$XDG_STATE_HOME/navsync`, or `~/.local/state/navsync`.
+  public static var stateFolder: String {
+    if let folder = IPCPath.environment("XDG_STATE_HOME"), folder.hasPrefix("/") { return folder + "/navsync" }
+    let home = IPCPath.environment("HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path
+    return home + "/.local/state/navsync"
+  }
+
+  static func endpoint(_ text: String?) throws(ClientError) -> Endpoint? {
+    guard let text = text ?? IPCPath.environment("NAVSYNC_DAEMON") else { return nil }
+    do { return try Endpoint(text) } catch {
+      throw ClientError(.badName, about: error.about, error.detail, error)
+    }
+  }
+
+  private static var programName: String {
+    let name = (CommandLine.arguments.first ?? "").split(separator: "/").last ?? "program"
+    return String(name.map { $0 == " " ? "-" : $0 })
+  }
+
+  /// The id kept in the log, or a new one, kept there.
+  static func deviceID(of log: any EventLog) throws(LogError) -> DeviceID {
+    if let bytes = try log.fact("device") {
+      guard let id = DeviceID(String(decoding: bytes, as: UTF8.self)) else {
+        throw LogError(.damaged, about: "device", "the stored device id is not 32 hexadecimal digits")
+      }
+      return id
+    }
+    var random = SystemRandomNumberGenerator()
+    let id = DeviceID(high: random.next(), low: random.next())
+    try log.setFact("device", Array(id.description.utf8))
+    return id
+  }
+}

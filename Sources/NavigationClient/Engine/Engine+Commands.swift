@@ -1,0 +1,228 @@
+import EventLog
+import NavigationModel
+import Replication
+import WireFormat
+import ZeroMQ
+
+extension Engine {
+  mutating func commands(_ commands: [EngineCommand], at now: Moment) {
+    for command in commands {
+      switch command {
+      case .open(let name, let policy, let reply): open(name, policy, reply, at: now)
+      case .leave(let name): leave(name)
+      case .act(let name, let intent, let id, let reply): act(name, intent, id, reply, at: now)
+      case .awaitAccepted(let name, let sequence, let within, let reply):
+        guard let stack = stacks[name], let device = configuration.device else {
+          reply.fail(.closed(name.description))
+          continue
+        }
+        let own = stack.replica.chains.vector[device]
+        wait(name, .accepted(min(sequence ?? own, own)), within, reply, at: now)
+      case .awaitLive(let name, let within, let reply): wait(name, .live, within, reply, at: now)
+      case .list(let space, let within, let reply):
+        lists.append(Request(reply: reply, deadline: now.monotonic + within, parts: Listing(last: false)))
+        core.request(.list(List(space: space)))
+      case .report(let within, let reply):
+        reports.append(Request(reply: reply, deadline: now.monotonic + within))
+        core.request(.statusRequest(StatusRequest()))
+      case .markConflictsSeen(let name): markConflictsSeen(name)
+      case .resolved(let endpoint): open(endpoint)
+      case .connect:
+        core.start(now: now.monotonic)
+        core.hurry(now: now.monotonic)
+      }
+    }
+    carryOut(at: now)
+  }
+
+  // MARK: Stacks
+
+  private mutating func open(_ name: StackName, _ policy: Policy?, _ reply: Reply<StackHub>, at now: Moment) {
+    let replica: StackReplica
+    do throws(ClientError) { replica = try self.replica.open(name, policy: policy) } catch {
+      return reply.fail(error)
+    }
+    if stacks[name] == nil {
+      var stack = OpenStack(replica: replica, hub: StackHub(name: name))
+      if let device = configuration.device {
+        stack.acknowledged = min(readAcknowledged(name), replica.chains.vector[device])
+        stack.savedAcknowledged = stack.acknowledged
+      }
+      stacks[name] = stack
+      markConflictsSeen(name)
+      core.follow(name, policy: replica.policy, now: now.monotonic)
+    }
+    stacks[name]?.users += 1
+    commit(at: now)
+    publish(name)
+    if let hub = stacks[name]?.hub { reply.succeed(hub) }
+  }
+
+  private mutating func leave(_ name: StackName) {
+    guard let users = stacks[name]?.users else { return }
+    stacks[name]?.users = users - 1
+    // An own event that waits keeps the stack followed until the device is closed.
+    guard users == 1, waiting(of: name) == 0, stacks[name]?.replica.hasPending == false else { return }
+    saveAcknowledged(name)
+    core.unfollow(name)
+    stacks.removeValue(forKey: name)?.hub.end()
+    failWaiters(.closed(name.description)) { $0.stack == name }
+    replica.close(name)
+    dirty.remove(name)
+  }
+
+  private mutating func act(
+    _ name: StackName, _ intent: Intent, _ id: String?, _ reply: Reply<Outcome>, at now: Moment
+  ) {
+    guard let stack = stacks[name] else { return reply.fail(.closed(name.description)) }
+    stack.replica.notesEvents = stack.hub.hasChangeReaders
+    do throws(ClientError) {
+      let (acted, isRepeated) = try replica.act(intent, on: name, id: id, at: now.wall)
+      let outcome = Outcome(
+        dot: acted.dot, action: acted.action, reason: acted.reason, isRepeated: isRepeated,
+        entries: stack.replica.entries())
+      // Also what changed nothing waits for the commit: it may rest on an act that isn't stored yet.
+      uncommitted.append((name, outcome, reply))
+      if !stack.replica.hasPending { committed += takeUncommitted() }
+      if replica.pendingBytes > Replica.commitBytes { commit(at: now) }
+    } catch {
+      reply.fail(error)
+    }
+  }
+
+  private mutating func takeUncommitted() -> [(stack: StackName, outcome: Outcome, reply: Reply<Outcome>)] {
+    guard !replica.stacks.values.contains(where: \.hasPending) else { return [] }
+    defer { uncommitted = [] }
+    return uncommitted
+  }
+
+  // MARK: What is acknowledged
+
+  func waiting(of name: StackName) -> Int {
+    guard let device = configuration.device, let stack = stacks[name] else { return 0 }
+    return max(0, stack.replica.chains.vector[device] - stack.acknowledged)
+  }
+
+  private func key(_ name: StackName) -> String { "acknowledged/\(name)" }
+
+  /// From the last time; only for what is shown before a daemon is there, so an unreadable one is none.
+  private func readAcknowledged(_ name: StackName) -> Int {
+    guard let log = replica.log, let bytes = try? log.fact(key(name)) else { return 0 }
+    return Int(String(decoding: bytes, as: UTF8.self)) ?? 0
+  }
+
+  mutating func saveAcknowledged(_ name: StackName) {
+    guard let stack = stacks[name], stack.acknowledged != stack.savedAcknowledged else { return }
+    stacks[name]?.savedAcknowledged = stack.acknowledged
+    try? replica.log?.setFact(key(name), Array(String(stack.acknowledged).utf8))
+  }
+
+  // MARK: Waiting
+
+  private mutating func wait(
+    _ name: StackName, _ wish: Waiter.Wish, _ within: Int, _ reply: Reply<Void>, at now: Moment
+  ) {
+    guard let stack = stacks[name] else { return reply.fail(.closed(name.description)) }
+    if let problem = stack.problem, !problem.isRetriable { return reply.fail(problem) }
+    if case .refused(let reason, let isNotAuthorised) = connection {
+      return reply.fail(ClientError(isNotAuthorised ? .notAuthorised : .refused, about: name.description, reason))
+    }
+    waiters.append(Waiter(stack: name, wish: wish, deadline: now.monotonic + within, reply: reply))
+  }
+
+  mutating func failWaiters(_ error: ClientError, _ fails: (Waiter) -> Bool) {
+    let failing = waiters.filter(fails)
+    waiters.removeAll(where: fails)
+    for waiter in failing { waiter.reply.fail(error) }
+  }
+
+  /// Answers those whose wish came true or whose time is over.
+  mutating func expire(at now: Moment) {
+    var left: [Waiter] = []
+    for waiter in waiters {
+      let isMet =
+        switch waiter.wish {
+        case .accepted(let sequence): (stacks[waiter.stack]?.acknowledged ?? 0) >= sequence
+        case .live: stacks[waiter.stack]?.isLive == true
+        }
+      if isMet {
+        waiter.reply.succeed(())
+      } else if now.monotonic >= waiter.deadline {
+        waiter.reply.fail(timedOut(waiter))
+      } else {
+        left.append(waiter)
+      }
+    }
+    waiters = left
+    for request in lists where now.monotonic >= request.deadline { request.reply?.fail(noAnswer()) }
+    for request in reports where now.monotonic >= request.deadline { request.reply?.fail(noAnswer()) }
+    lists.removeAll { now.monotonic >= $0.deadline }
+    reports.removeAll { now.monotonic >= $0.deadline }
+  }
+
+  private func timedOut(_ waiter: Waiter) -> ClientError {
+    if let problem = stacks[waiter.stack]?.problem { return problem }
+    let isConnected = connection == .connected
+    let message =
+      switch waiter.wish {
+      case .accepted:
+        isConnected
+          ? "the daemon has not accepted it yet; it stays on this device and is sent until it has"
+          : "no daemon is connected; it stays on this device and is sent when one is"
+      case .live: isConnected ? "the daemon has not sent all yet" : "no daemon is connected"
+      }
+    return ClientError(
+      isConnected ? .timedOut : .unreachable, about: waiter.stack.description, message, isRetriable: true)
+  }
+
+  private func noAnswer() -> ClientError {
+    ClientError(
+      connection == .connected ? .timedOut : .unreachable,
+      about: configuration.daemon?.description ?? (try? IPCPath.forClient())?.description ?? "daemon",
+      connection == .connected ? "the daemon has not answered in time" : "no daemon is connected; start navsyncd",
+      isRetriable: true)
+  }
+
+  // MARK: Requests
+
+  mutating func answered(_ message: Message) {
+    switch message {
+    case .listing(let listing):
+      for device in listing.devices { names[device.device] = device.name }
+      guard !lists.isEmpty else { return }
+      lists[0].parts?.stacks += listing.stacks
+      lists[0].parts?.devices += listing.devices
+      guard listing.last else { return }
+      let request = lists.removeFirst()
+      var whole = request.parts ?? listing
+      whole.last = true
+      request.reply?.succeed(whole)
+      dirty.formUnion(stacks.keys)
+    case .statusReport(let report):
+      if !reports.isEmpty { reports.removeFirst().reply?.succeed(report) }
+    case .refused(let refused):
+      let error = ClientError(
+        refused.code, about: refused.stack, reason: refused.reason, isRetriable: refused.code == .busy)
+      if refused.about == .list, !lists.isEmpty { lists.removeFirst().reply?.fail(error) }
+      if refused.about == .status, !reports.isEmpty { reports.removeFirst().reply?.fail(error) }
+    case _: break
+    }
+  }
+
+  mutating func failRequests(_ error: ClientError) {
+    for request in lists { request.reply?.fail(error) }
+    for request in reports { request.reply?.fail(error) }
+    lists = []
+    reports = []
+  }
+
+  /// Asks for the devices' names, at most every five seconds.
+  mutating func askNames(at now: Moment) {
+    guard connection == .connected, now.monotonic >= asksNamesAt else { return }
+    asksNamesAt = now.monotonic + 5000
+    for space in Set(stacks.keys.map(\.space.description)).sorted().prefix(1) {
+      lists.append(Request(reply: nil, deadline: now.monotonic + 5000, parts: nil))
+      core.request(.list(List(space: space)))
+    }
+  }
+}

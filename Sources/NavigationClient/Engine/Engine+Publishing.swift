@@ -1,0 +1,70 @@
+import NavigationModel
+import Replication
+import WireFormat
+import ZeroMQ
+
+extension Engine {
+  /// Shows what changed in this turn, and answers those whose acts are in it.
+  mutating func publish(at now: Moment) {
+    for name in dirty.sorted() {
+      publish(name)
+      if configuration.announcesPresence, let stack = stacks[name] {
+        core.shows(name, top: stack.hub.state?.top?.id, now: now.monotonic)
+      }
+    }
+    dirty = []
+    if configuration.announcesPresence { carryOut(at: now) }
+    let done = committed
+    committed = []
+    for act in done { act.reply.succeed(act.outcome) }
+  }
+
+  mutating func publish(_ name: StackName) {
+    guard var stack = stacks[name], stack.replica.hasPending == false else { return }
+    if stack.conflictsMayDiffer || !stack.conflicts.isEmpty {
+      stack.conflicts = stack.replica.conflicts()
+      stack.conflictsMayDiffer = false
+    }
+    let entries = stack.replica.entries()
+    var changes: [StackChange] = []
+    for applied in stack.replica.takeApplied() {
+      stack.changeNumber += 1
+      changes.append(
+        change(
+          applied.event, number: stack.changeNumber, isVoid: applied.isVoid, isOwn: applied.isOwn,
+          entries: applied.entries))
+    }
+    if let last = changes.last {
+      stack.lastChange = last
+    } else if let last = stack.replica.last, last.event.dot != stack.lastChange?.dot {
+      stack.changeNumber += 1
+      stack.lastChange = change(
+        last.event, number: stack.changeNumber, isVoid: last.isVoid, isOwn: last.isOwn, entries: entries)
+    }
+    stacks[name] = stack
+    let state = StackState(
+      stack: name, policy: stack.replica.fold.policy, entries: entries, conflicts: stack.conflicts,
+      newConflicts: stack.conflicts.filter { !stack.seenConflicts.contains($0) }, connection: connection,
+      isLive: stack.isLive, waiting: waiting(of: name), problem: storageProblem ?? stack.problem,
+      presence: stack.presence.values.sorted { ($0.name, $0.device) < ($1.name, $1.device) },
+      lastChange: stack.lastChange, eventCount: stack.replica.fold.count, vector: stack.replica.chains.vector)
+    stack.hub.publish(state, changes)
+  }
+
+  private func change(
+    _ event: Event, number: Int, isVoid: Bool, isOwn: Bool, entries: [Entry]
+  ) -> StackChange {
+    StackChange(
+      number: number, dot: event.dot, timestamp: event.timestamp, action: event.action,
+      author: names[event.dot.device] ?? "", isOwn: isOwn, isVoid: isVoid, entries: entries)
+  }
+
+  mutating func markConflictsSeen(_ name: StackName) {
+    guard let stack = stacks[name] else { return }
+    let conflicts = stack.replica.conflicts()
+    stacks[name]?.conflicts = conflicts
+    stacks[name]?.seenConflicts = Set(conflicts)
+    stacks[name]?.conflictsMayDiffer = false
+    dirty.insert(name)
+  }
+}

@@ -1,0 +1,219 @@
+import EventLog
+import NavigationModel
+import Replication
+import WireFormat
+import ZeroMQ
+
+extension Engine {
+  /// Does what the session wants until it wants nothing more.
+  mutating func carryOut(at now: Moment) {
+    while true {
+      let outputs = core.drain()
+      if outputs.isEmpty { return }
+      for output in outputs { carryOut(output, at: now) }
+    }
+  }
+
+  private mutating func carryOut(_ output: ClientOutput, at now: Moment) {
+    switch output {
+    case .connect: connect(at: now)
+    case .disconnect: disconnect()
+    case .send(let message): send(message.encoded())
+    case .readHeads(let name):
+      commit(at: now)
+      guard let stack = stacks[name]?.replica else { return core.unfollow(name) }
+      core.headsRead(name, start: .vector(stack.chains.heads), localHead: stack.localHead)
+    case .checkHeads(let name, let heads): checkHeads(name, heads, at: now)
+    case .readEvents(let order): readEvents(order, at: now)
+    case .deliver(let name, let batch, _, let bytes):
+      undelivered += bytes
+      receive(batch, of: name, at: now)
+      if replica.pendingBytes > Replica.commitBytes { commit(at: now) }
+    case .policy(let name, let policy): learn(policy, of: name)
+    case .acknowledged(let name, let device, let through):
+      guard device == configuration.device else { return }
+      stacks[name]?.acknowledged = through
+      if stacks[name]?.problem?.isRetriable == true { stacks[name]?.problem = nil }
+      dirty.insert(name)
+    case .rejected(let name, let dot, let code, let detail, let isWaiting):
+      stop(
+        name,
+        ClientError(
+          code, about: name.description, reason: "the daemon doesn't take \(dot): \(detail)", isRetriable: isWaiting))
+    case .refused(let name, let code, let reason, let isWaiting):
+      stop(name, ClientError(code, about: name.description, reason: reason, isRetriable: isWaiting))
+    case .forked(let name, let devices):
+      let isOwn = devices.contains { $0 == configuration.device }
+      stop(
+        name,
+        ClientError(
+          .fork, about: name.description,
+          isOwn
+            ? "the daemon holds another history under this device's id, as after a backup was restored; "
+              + "nothing is lost, but this device needs a new id"
+            : "the daemon holds another history under the ids \(devices.map(\.description).joined(separator: ", "))"))
+    case .live(let name):
+      guard stacks[name] != nil else { return }
+      stacks[name]?.isLive = true
+      if stacks[name]?.wasLive == false {
+        commit(at: now)
+        stacks[name]?.wasLive = true
+        markConflictsSeen(name)
+      }
+      dirty.insert(name)
+    case .presence(let name, let peer):
+      names[peer.device] = peer.name
+      stacks[name]?.presence[peer.device] =
+        peer.state == .gone
+        ? nil : DevicePresence(device: peer.device, name: peer.name, isAway: peer.state == .away, top: peer.top)
+      dirty.insert(name)
+    case .answer(let message): answered(message)
+    case .state(let state): enter(state)
+    case .opened(let serverTime, _):
+      clockOffset = serverTime - now.wall
+      for name in stacks.keys where stacks[name]?.problem?.code != .needsNewerVersion {
+        stacks[name]?.problem = nil
+        dirty.insert(name)
+      }
+      askNames(at: now)
+    }
+  }
+
+  private mutating func enter(_ state: ConnectionState) {
+    connection =
+      switch state {
+      case .stopped: .offline
+      case .connecting: .connecting
+      case .reconnecting: .reconnecting
+      case .connected: .connected
+      case .refused(let code, let reason): .refused(reason: reason, isNotAuthorised: code == .notAuthorised)
+      }
+    for name in stacks.keys {
+      dirty.insert(name)
+      if connection != .connected { stacks[name]?.isLive = false }
+    }
+    guard case .refused(let code, let reason) = state else { return }
+    let error = ClientError(
+      code, about: configuration.daemon?.description ?? "daemon", reason: reason, isRetriable: false)
+    failWaiters(error) { _ in true }
+    failRequests(error)
+  }
+
+  /// Something keeps the stack from going on.
+  private mutating func stop(_ name: StackName, _ problem: ClientError) {
+    guard stacks[name] != nil else { return }
+    stacks[name]?.problem = problem
+    dirty.insert(name)
+    if !problem.isRetriable { failWaiters(problem) { $0.stack == name } }
+  }
+
+  private mutating func learn(_ policy: Policy, of name: StackName) {
+    guard let stack = stacks[name]?.replica, stack.policy != policy else { return }
+    if stack.fold.count == 0 {
+      stack.learn(policy)
+      dirty.insert(name)
+    } else {
+      core.unfollow(name)
+      stop(
+        name,
+        ClientError(
+          .policyMismatch, about: name.description,
+          "the daemon has the stack under the policy \(policy), this device under \(stack.fold.policy)"))
+    }
+  }
+
+  private mutating func checkHeads(_ name: StackName, _ heads: [DeviceHead], at now: Moment) {
+    commit(at: now)
+    guard let stack = stacks[name]?.replica else { return core.unfollow(name) }
+    do throws(LogError) {
+      let forked = try stack.forks(heads, own: configuration.device, log: replica.log)
+      var has = VersionVector()
+      for head in heads where head.sequence > 0 { has[head.device] = head.sequence }
+      core.headsChecked(name, forked: forked, isBehind: !has.covers(stack.chains.vector), now: now.monotonic)
+    } catch {
+      core.headsChecked(name, forked: [], isBehind: false, now: now.monotonic)
+      failedToRead(name, error, at: now)
+    }
+  }
+
+  private mutating func readEvents(_ order: ReadOrder, at now: Moment) {
+    guard let stack = stacks[order.stack]?.replica, let log = replica.log else { return core.unfollow(order.stack) }
+    do throws(LogError) {
+      let (runs, through) = try stack.runs(
+        after: order.after, lackedBy: order.lackedBy, maximumEvents: order.maximumEvents,
+        maximumBytes: order.maximumBytes, log: log)
+      core.eventsRead(order.stack, runs: runs, through: through)
+    } catch {
+      failedToRead(order.stack, error, at: now)
+    }
+  }
+
+  private mutating func failedToRead(_ name: StackName, _ error: LogError, at now: Moment) {
+    stop(name, ClientError(error))
+    guard error.isRetriable else { return core.unfollow(name) }
+    toRefollow.insert(name)
+    refollowAt = refollowAt ?? now.monotonic + 1000
+  }
+
+  // MARK: Events
+
+  private mutating func receive(_ batch: EventBatch, of name: StackName, at now: Moment) {
+    guard let stack = stacks[name] else { return }
+    stack.replica.notesEvents = stack.wasLive && stack.hub.hasChangeReaders
+    do throws(ChainFault) {
+      try stack.replica.receive(batch)
+      stacks[name]?.faults = 0
+    } catch {
+      if case .malformed(let cause) = error, cause.code == .unsupported {
+        core.unfollow(name)
+        stop(
+          name,
+          ClientError(
+            .needsNewerVersion, about: name.description,
+            "it has events that only a newer version can read; it shows as of before them", error))
+      } else if stack.faults < 3 {
+        // Something got lost on the way: the exchange of heads finds out what.
+        stacks[name]?.faults += 1
+        core.follow(name, policy: stack.replica.policy, now: now.monotonic)
+      } else {
+        core.unfollow(name)
+        stop(name, ClientError(error, about: name))
+      }
+    }
+    stacks[name]?.conflictsMayDiffer = true
+    dirty.insert(name)
+    if stack.replica.last.map({ names[$0.event.dot.device] == nil }) == true { askNames(at: now) }
+  }
+
+  /// Puts on the disk what was taken in, tells the session, and lets those know who acted.
+  mutating func commit(at now: Moment) {
+    let received = replica.stacks.values.filter(\.hasReceivedPending).map(\.name)
+    let own = Set(replica.stacks.values.filter(\.hasOwnPending).map(\.name))
+    guard undelivered > 0 || !received.isEmpty || !own.isEmpty else { return }
+    let acts = uncommitted
+    uncommitted = []
+    do throws(ClientError) {
+      for stack in try replica.commit() {
+        core.persisted(stack.name, localHead: stack.localHead, own: own.contains(stack.name))
+        dirty.insert(stack.name)
+      }
+      core.consumed(undelivered)
+      undelivered = 0
+      storageProblem = nil
+      committed += acts
+    } catch {
+      core.consumed(undelivered)
+      undelivered = 0
+      storageProblem = error
+      for act in acts { act.reply.fail(error) }
+      for name in stacks.keys {
+        stacks[name]?.conflictsMayDiffer = true
+        dirty.insert(name)
+      }
+      if !received.isEmpty {
+        toRefollow.formUnion(received)
+        refollowAt = refollowAt ?? now.monotonic + 1000
+      }
+    }
+  }
+}

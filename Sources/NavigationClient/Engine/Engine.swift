@@ -1,0 +1,239 @@
+import EventLog
+import Glibc
+import NavigationModel
+import Replication
+import WireFormat
+import ZeroMQ
+
+/// A device's thread, or an observer's: its socket, its session, its replica and log, and what is told to whom.
+///
+/// A turn takes in what arrived (acts and events), commits it together, tells the session what is on the disk, sends,
+/// publishes the new states and only then answers who acted.
+struct Engine: LoopHandler {
+  struct OpenStack {
+    let replica: StackReplica
+    let hub: StackHub
+    /// How often it is open.
+    var users = 0
+    var isLive = false
+    /// It was live once, so what is received is news and not history.
+    var wasLive = false
+    /// Own events up to this one are at a daemon.
+    var acknowledged = 0
+    var savedAcknowledged = 0
+    var problem: ClientError?
+    var presence: [DeviceID: DevicePresence] = [:]
+    var seenConflicts: Set<Conflict> = []
+    var conflicts: [Conflict] = []
+    var conflictsMayDiffer = true
+    var changeNumber = 0
+    var lastChange: StackChange?
+    /// Batches that couldn't be taken in, in a row.
+    var faults = 0
+  }
+
+  struct Waiter {
+    enum Wish: Hashable {
+      case accepted(Int)
+      case live
+    }
+
+    var stack: StackName
+    var wish: Wish
+    var deadline: Int
+    var reply: Reply<Void>
+  }
+
+  struct Configuration: Sendable {
+    var device: DeviceID?
+    var name: String
+    var software: String
+    /// Nil: the ipc path at which a daemon is found, looked for at each attempt.
+    var daemon: Endpoint?
+    var announcesPresence: Bool
+  }
+
+  let configuration: Configuration
+  let loop: Loop
+  let mailbox: Locked<Mailbox<EngineCommand>?>
+  let replica: Replica
+  var core: ClientCore
+  var socket: SocketID?
+  /// What the socket had no room for.
+  var outbox: [[UInt8]] = []
+  var stacks: [StackName: OpenStack] = [:]
+  var dirty: Set<StackName> = []
+  var connection = Connection.offline
+  var names: [DeviceID: String] = [:]
+  var waiters: [Waiter] = []
+  var lists: [Request<Listing>] = []
+  var reports: [Request<StatusReport>] = []
+  /// Acts whose events are taken in but not committed.
+  var uncommitted: [(stack: StackName, outcome: Outcome, reply: Reply<Outcome>)] = []
+  /// Acts whose events are on the disk; answered when the new state is published.
+  var committed: [(stack: StackName, outcome: Outcome, reply: Reply<Outcome>)] = []
+  /// Bytes of deliveries that are taken in but not committed.
+  var undelivered = 0
+  /// When stacks whose events couldn't be stored are followed again, in monotonic milliseconds.
+  var refollowAt: Int?
+  var toRefollow: Set<StackName> = []
+  var storageProblem: ClientError?
+  /// The daemon's time less ours, in milliseconds; nil before the first session.
+  var clockOffset: Int?
+  var asksNamesAt = 0
+
+  struct Request<Answer: Sendable> {
+    /// Nil: the engine's own, for the devices' names.
+    var reply: Reply<Answer>?
+    var deadline: Int
+    var parts: Listing?
+  }
+
+  init(
+    _ configuration: Configuration, log: (any EventLog)?, loop: Loop, mailbox: Locked<Mailbox<EngineCommand>?>
+  ) {
+    self.configuration = configuration
+    self.loop = loop
+    self.mailbox = mailbox
+    replica = Replica(device: configuration.device, log: log)
+    var settings = ClientCore.Settings(
+      device: configuration.device, name: configuration.name, software: configuration.software,
+      seed: .random(in: 0...UInt64.max))
+    // A daemon on the same machine costs nothing to look for, and the person is waiting.
+    if configuration.daemon == nil || configuration.daemon?.path != nil { settings.reconnectCapMilliseconds = 1000 }
+    core = ClientCore(settings)
+    if let device = configuration.device { names[device] = configuration.name }
+  }
+
+  // MARK: The loop
+
+  var deadline: Int? {
+    var soonest = core.deadline
+    func consider(_ time: Int?) { if let time { soonest = min(soonest ?? time, time) } }
+    for waiter in waiters { consider(waiter.deadline) }
+    for request in lists { consider(request.deadline) }
+    for request in reports { consider(request.deadline) }
+    consider(refollowAt)
+    return soonest
+  }
+
+  mutating func received(_ messages: [[UInt8]], on socket: SocketID, at now: Moment) {
+    guard socket == self.socket else { return }
+    for bytes in messages {
+      do throws(DecodeError) {
+        core.received(try Message(decoding: bytes), bytes: bytes.count, now: now.monotonic)
+      } catch { core.malformedReceived(now: now.monotonic) }
+      carryOut(at: now)
+      if self.socket != socket { return }
+    }
+  }
+
+  mutating func connectionsChanged(_ events: [ConnectionEvent], on socket: SocketID, at now: Moment) {
+    guard socket == self.socket else { return }
+    for event in events {
+      switch event.change {
+      case .connected: core.connected(now: now.monotonic)
+      case .disconnected: core.disconnected(now: now.monotonic)
+      case .handshakeFailed(.notAuthorised):
+        core.handshakeRefused(
+          reason: "not authorised: the daemon doesn't know this client's key; have it allowed there",
+          now: now.monotonic)
+      case .handshakeFailed, .retrying, .acceptFailed: break
+      }
+      carryOut(at: now)
+      if self.socket != socket { return }
+    }
+  }
+
+  mutating func writable(_ socket: SocketID, at now: Moment) {
+    guard socket == self.socket else { return }
+    let waiting = outbox
+    outbox = []
+    for bytes in waiting { send(bytes) }
+  }
+
+  mutating func turnEnded(at now: Moment) {
+    if let deadline = core.deadline, now.monotonic >= deadline { core.timerFired(now: now.monotonic) }
+    if let refollowAt, now.monotonic >= refollowAt {
+      self.refollowAt = nil
+      for name in toRefollow.sorted() where stacks[name] != nil {
+        core.follow(name, policy: stacks[name]?.replica.policy, now: now.monotonic)
+      }
+      toRefollow = []
+    }
+    carryOut(at: now)
+    commit(at: now)
+    carryOut(at: now)
+    expire(at: now)
+    publish(at: now)
+  }
+
+  mutating func stopping(at now: Moment) {
+    commit(at: now)
+    for name in stacks.keys.sorted() {
+      if configuration.announcesPresence { core.hides(name) }
+    }
+    carryOut(at: now)
+    publish(at: now)
+    let closed = ClientError.closed(configuration.name)
+    for waiter in waiters { waiter.reply.fail(closed) }
+    for request in lists { request.reply?.fail(closed) }
+    for request in reports { request.reply?.fail(closed) }
+    for name in stacks.keys.sorted() {
+      saveAcknowledged(name)
+      stacks[name]?.hub.end()
+    }
+    try? replica.log?.close()
+  }
+
+  // MARK: The socket
+
+  mutating func connect(at now: Moment) {
+    if let daemon = configuration.daemon, case .tcp(let host, _) = daemon.transport, !Self.isNumeric(host) {
+      // Looking a name up may take seconds; the answer comes as a command.
+      let mailbox = mailbox.withLock { $0 }
+      let thread = try? startThread(name: "resolve") {
+        _ = mailbox?.post(.resolved(try? daemon.resolved()))
+      }
+      if let thread { pthread_detach(thread) }
+      return
+    }
+    open(configuration.daemon ?? (try? IPCPath.forClient()))
+  }
+
+  private static func isNumeric(_ host: String) -> Bool {
+    host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
+  }
+
+  /// What can't be opened is tried again by the session when its time to connect is over.
+  mutating func open(_ endpoint: Endpoint?) {
+    guard let endpoint, socket == nil else { return }
+    var options = SocketOptions()
+    if endpoint.path != nil { options.longestReconnectMilliseconds = 1000 }
+    socket = try? loop.dealer(connect: endpoint, options)
+  }
+
+  mutating func disconnect() {
+    if let socket { loop.close(socket) }
+    socket = nil
+    outbox = []
+  }
+
+  mutating func send(_ bytes: [UInt8]) {
+    guard let socket else { return }
+    guard outbox.isEmpty else { return outbox.append(bytes) }
+    switch loop.send(bytes, on: socket) {
+    case .sent, .gone: break
+    case .full:
+      outbox.append(bytes)
+      loop.notifyWhenWritable(socket)
+    case .tooLarge: preconditionFailure("the session made a message of \(bytes.count) bytes")
+    }
+  }
+}
+
+extension ClientError {
+  static func closed(_ name: String) -> ClientError {
+    ClientError(.closed, about: name, "it was closed; open it again")
+  }
+}

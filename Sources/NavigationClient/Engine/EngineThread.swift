@@ -1,0 +1,100 @@
+import EventLog
+import Glibc
+import NavigationModel
+import ZeroMQ
+
+/// An engine on its thread, as the public types hold it.
+final class EngineThread: Sendable {
+  let configuration: Engine.Configuration
+  private let loop: SocketLoop<EngineCommand>
+
+  /// Starts the thread. What blocks (the store's lock, reading, resolving) is done on threads of its own, never in the
+  /// cooperative pool.
+  ///
+  /// - Parameter prepare: makes the configuration and the log, on a thread that may block.
+  static func start(
+    connects: Bool, _ prepare: @escaping @Sendable () throws(ClientError) -> (Engine.Configuration, LogBox)
+  ) async throws(ClientError) -> EngineThread {
+    let result: Result<EngineThread, ClientError> = await withCheckedContinuation { continuation in
+      do throws(ZeroMQError) {
+        let thread = try startThread(name: "navsync-open") {
+          do throws(ClientError) {
+            let (configuration, log) = try prepare()
+            continuation.resume(returning: .success(try EngineThread(configuration, log)))
+          } catch { continuation.resume(returning: .failure(error)) }
+        }
+        pthread_detach(thread)
+      } catch { continuation.resume(returning: .failure(ClientError(error))) }
+    }
+    let engine = try result.get()
+    if connects { engine.post(.connect) }
+    return engine
+  }
+
+  private init(_ configuration: Engine.Configuration, _ log: LogBox) throws(ClientError) {
+    self.configuration = configuration
+    let mailbox = Locked<Mailbox<EngineCommand>?>(nil)
+    do {
+      loop = try SocketLoop(name: "navsync-\(configuration.name)") { loop in
+        Engine(configuration, log: log.take(), loop: loop, mailbox: mailbox)
+      }
+    } catch let error as ZeroMQError { throw ClientError(error) } catch {
+      throw ClientError(.storage, about: configuration.name, "\(error)", error)
+    }
+    mailbox.withLock { $0 = loop.mailbox }
+  }
+
+  @discardableResult
+  func post(_ command: EngineCommand) -> Bool { loop.mailbox.post(command) }
+
+  /// Posts a command and waits for its reply.
+  func call<Answer: Sendable>(_ make: (Reply<Answer>) -> EngineCommand) async throws(ClientError) -> Answer {
+    let result: Result<Answer, ClientError> = await withCheckedContinuation { continuation in
+      let command = make(Reply { continuation.resume(returning: $0) })
+      if !post(command) { continuation.resume(returning: .failure(.closed(configuration.name))) }
+    }
+    return try result.get()
+  }
+
+  /// Ends the thread: what was posted is done, the log is closed. Comes back when it is.
+  func stop() async {
+    await withCheckedContinuation { continuation in
+      let loop = loop
+      if let thread = try? startThread(
+        name: "navsync-close",
+        {
+          loop.stop()
+          continuation.resume()
+        })
+      {
+        pthread_detach(thread)
+      } else {
+        // No thread to be had: end it without waiting.
+        loop.requestStop()
+        continuation.resume()
+      }
+    }
+  }
+}
+
+/// Carries a log from the thread that opened it to the engine's, once.
+final class LogBox: @unchecked Sendable {
+  // Sendable: the log is made by one thread before the box is handed on, and taken out by one; nobody keeps it.
+  private var log: (any EventLog)?
+
+  init(_ log: sending (any EventLog)?) { self.log = log }
+
+  func take() -> (any EventLog)? {
+    defer { log = nil }
+    return log
+  }
+}
+
+extension Duration {
+  /// In whole milliseconds, rounded up, and at most a year.
+  var milliseconds: Int {
+    let (seconds, attoseconds) = components
+    guard seconds < 31_536_000 else { return 31_536_000_000 }
+    return max(0, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
+  }
+}

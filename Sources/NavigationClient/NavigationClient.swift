@@ -1,1 +1,0 @@
-// See the files beside this one.

@@ -1,0 +1,109 @@
+package import EventLog
+package import NavigationModel
+import WireFormat
+
+/// All stacks that one replica has open, with the log that they share: a device's, or an observer's without a log.
+///
+/// Belongs to one thread. Acts and received batches are taken in at once and committed together: one `fdatasync` for
+/// all that arrived at the same time.
+package final class Replica {
+  /// Nil for an observer.
+  package private(set) var device: DeviceID?
+  /// Nil for an observer: everything is in memory then.
+  package let log: (any EventLog)?
+  package private(set) var stacks: [StackName: StackReplica] = [:]
+  private var intents: [StackName: IntentMemory] = [:]
+
+  /// How much may wait for a commit before it is made.
+  package static let commitBytes = 1 << 20
+
+  package init(device: DeviceID?, log: (any EventLog)?) {
+    self.device = device
+    self.log = log
+  }
+
+  /// Opens a stack, or gives it back if it is open.
+  ///
+  /// - Parameter policy: what a new stack is to be; nil is the stack's own, or `merge`.
+  /// - Throws: `.policyMismatch` if the log says otherwise.
+  package func open(_ name: StackName, policy: Policy?) throws(ClientError) -> StackReplica {
+    let stack: StackReplica
+    if let open = stacks[name] {
+      stack = open
+    } else if let log {
+      stack = try StackReplica(name, policy: policy, from: log)
+    } else {
+      stack = StackReplica(name, policy: policy)
+    }
+    if let policy, let own = stack.policy, own != policy {
+      throw ClientError(
+        .policyMismatch, about: name.description,
+        "the stack has the policy \(own), not \(policy); its first event fixed it: leave the policy out")
+    }
+    if let policy, stack.policy == nil { stack.learn(policy) }
+    stacks[name] = stack
+    return stack
+  }
+
+  package func close(_ name: StackName) {
+    stacks[name] = nil
+    intents[name] = nil
+  }
+
+  /// The bytes that wait for a commit.
+  package var pendingBytes: Int { stacks.values.reduce(0) { $0 + $1.pendingBytes } }
+
+  /// Makes an intent an event of this device, if anything would change. Not done before ``commit()`` returned.
+  ///
+  /// - Parameter id: an action with an id that was used before is not done again; the outcome says so.
+  package func act(
+    _ intent: Intent, on name: StackName, id: String?, at wall: Int
+  ) throws(ClientError) -> (acted: StackReplica.Acted, isRepeated: Bool) {
+    guard let stack = stacks[name], let device else {
+      preconditionFailure("only a device acts, and only on a stack that it has open")
+    }
+    guard let id else { return (try stack.act(intent, by: device, at: wall), false) }
+    var memory: IntentMemory
+    if let open = intents[name] { memory = open } else { memory = try IntentMemory(stack, device: device, log: log) }
+    if let known = memory[id] {
+      intents[name] = memory
+      return (known, true)
+    }
+    let acted = try stack.act(intent, by: device, at: wall)
+    do throws(LogError) {
+      try memory.remember(id, acted, digest: stack.chains.digest(of: device), log: log)
+    } catch {
+      try discard()
+      throw ClientError(error)
+    }
+    intents[name] = memory
+    return (acted, false)
+  }
+
+  /// Puts everything that was taken in on stable storage, or nothing: then it is as it was before.
+  ///
+  /// - Returns: the stacks that have something new.
+  package func commit() throws(ClientError) -> [StackReplica] {
+    let changed = stacks.values.filter(\.hasPending).sorted { $0.name < $1.name }
+    if changed.isEmpty { return [] }
+    guard let log else {
+      for stack in changed { stack.committed(firstOffset: nil) }
+      return changed
+    }
+    do throws(LogError) {
+      let offsets = try log.append(changed.compactMap { $0.append() })
+      for (stack, offset) in zip(changed, offsets) { stack.committed(firstOffset: offset) }
+    } catch {
+      try discard()
+      throw ClientError(error)
+    }
+    return changed
+  }
+
+  /// Forgets what wasn't committed. Whether a failed commit is stored is open, so the log is asked.
+  private func discard() throws(ClientError) {
+    guard let log else { return }
+    for stack in stacks.values where stack.hasPending { try stack.load(from: log) }
+    intents = [:]
+  }
+}

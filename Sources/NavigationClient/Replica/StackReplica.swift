@@ -1,0 +1,307 @@
+package import EventLog
+package import NavigationModel
+package import Replication
+package import WireFormat
+
+/// One stack as one replica holds it: chains that admit events, the fold that shows them, and what is not yet on the
+/// disk. Everything but the sockets: a device's engine and commands that work on a store without a daemon share it.
+///
+/// Belongs to one thread. What `act` and `receive` took in shows at once in here, but the owner tells nobody before
+/// ``Replica/commit()`` returned.
+package final class StackReplica {
+  package let name: StackName
+  /// What the log or the daemon says it is; nil as long as nobody said anything, and then it shows as `merge`.
+  package private(set) var policy: Policy?
+  package private(set) var chains: StackChains
+  package private(set) var fold: StackFold
+  /// The newest offset of the local log.
+  package private(set) var localHead = 0
+  /// Whether every event that is taken in is noted in `applied`.
+  package var notesEvents = false
+  package private(set) var applied: [Applied] = []
+  /// The event that was taken in last, nil if none was since the log was loaded.
+  package private(set) var last: (event: Event, isVoid: Bool, isOwn: Bool)?
+  /// What was taken in since the last commit, in order.
+  private var pending: [(dot: Dot, bytes: [UInt8])] = []
+  private var pendingTime = 0
+  package private(set) var pendingBytes = 0
+  /// An own event is among what was taken in since the last commit.
+  package private(set) var hasOwnPending = false
+  /// A received one is.
+  package private(set) var hasReceivedPending = false
+  /// Digests before the newest own events: what the next appends need.
+  private var digestsBefore: [Dot: Digest] = [:]
+
+  /// An event that was taken in, and what is shown after it.
+  package struct Applied {
+    package var event: Event
+    package var isVoid: Bool
+    package var isOwn: Bool
+    package var entries: [Entry]
+  }
+
+  /// What an intent came to.
+  package struct Acted {
+    package var dot: Dot?
+    package var action: Action?
+    package var reason: Outcome.Reason?
+  }
+
+  /// No events.
+  package init(_ name: StackName, policy: Policy?) {
+    self.name = name
+    self.policy = policy
+    chains = StackChains(stack: name)
+    fold = StackFold(policy: policy ?? .merge)
+  }
+
+  /// All that a log holds of the stack. About a microsecond an event.
+  package convenience init(_ name: StackName, policy: Policy?, from log: any EventLogReader) throws(ClientError) {
+    self.init(name, policy: policy)
+    try load(from: log)
+  }
+
+  /// Begins again from what a log holds; what wasn't committed is gone.
+  package func load(from log: any EventLogReader) throws(ClientError) {
+    let info: StackInfo?
+    do { info = try log.info(of: name) } catch { throw ClientError(error) }
+    forgetEvents()
+    guard let info else { return }
+    policy = info.policy
+    fold = StackFold(policy: info.policy)
+    while localHead < info.head {
+      let batches: [StoredBatch]
+      do { batches = try log.read(name, after: localHead, maximumBytes: 1 << 20) } catch { throw ClientError(error) }
+      guard let last = batches.last else { break }
+      for stored in batches {
+        do throws(ChainFault) {
+          for record in stored.batch.records {
+            let event = try chains.receive(
+              record.dot.device, record.dot.sequence, stored.batch.bytes, in: record.range)
+            fold.apply(event)
+          }
+        } catch { throw ClientError(error, about: name) }
+      }
+      localHead = last.firstOffset + last.batch.count - 1
+    }
+  }
+
+  /// The policy is known now. A stack that has no events yet takes it over; another than its own is the caller's fault.
+  package func learn(_ policy: Policy) {
+    guard self.policy != policy else { return }
+    precondition(fold.count == 0, "the policy of \(name) is \(fold.policy), and events were folded by it")
+    self.policy = policy
+    fold = StackFold(policy: policy)
+  }
+
+  private func forgetEvents() {
+    chains = StackChains(stack: name)
+    fold = StackFold(policy: policy ?? .merge)
+    localHead = 0
+    pending = []
+    pendingTime = 0
+    pendingBytes = 0
+    hasOwnPending = false
+    hasReceivedPending = false
+    last = nil
+    applied = []
+    digestsBefore = [:]
+  }
+
+  /// The shown entries, bottom to top.
+  package func entries() -> [Entry] { fold.entries() }
+
+  /// What the fold had to decide, in all of history.
+  package func conflicts() -> [Conflict] { fold.conflicts() }
+
+  // MARK: Acting
+
+  /// The most entries that a device may see after acting.
+  package static let maximumEntries = 4096
+
+  /// Makes an intent an event, if anything would change.
+  ///
+  /// - Parameter wall: the device's clock, in milliseconds since 1970; the stamp is never behind what the replica saw.
+  package func act(_ intent: Intent, by device: DeviceID, at wall: Int) throws(ClientError) -> Acted {
+    let entries = fold.entries()
+    guard let action = fold.action(for: intent) else {
+      return Acted(dot: nil, action: nil, reason: Self.reason(intent, isAtRoot: entries.isEmpty))
+    }
+    let count = entries.count - removed(by: action, from: entries.count) + action.values.count
+    guard count <= Self.maximumEntries || action.values.isEmpty else {
+      throw ClientError(
+        .tooLarge, about: name.description,
+        "the stack would show \(count) entries; at most \(Self.maximumEntries) are allowed: close some first")
+    }
+    let event = Event(
+      dot: Dot(device, chains.vector[device] + 1), context: chains.context(for: device),
+      timestamp: fold.newestTimestamp.next(at: wall), action: action)
+    let before = chains.digest(of: device)
+    let bytes: [UInt8]
+    do { bytes = try chains.append(event) } catch { throw ClientError(error, about: name) }
+    digestsBefore[event.dot] = before
+    digestsBefore[Dot(device, event.dot.sequence - 128)] = nil
+    if policy == nil { policy = .merge }
+    take(event, bytes, isOwn: true)
+    return Acted(dot: event.dot, action: action, reason: nil)
+  }
+
+  private func removed(by action: Action, from count: Int) -> Int {
+    switch action {
+    case .push: 0
+    case .pop(let entries): entries.count
+    case .popToRoot: count
+    case .set(let keep, _): count - keep.count
+    case .replace: 1
+    }
+  }
+
+  private static func reason(_ intent: Intent, isAtRoot: Bool) -> Outcome.Reason {
+    switch intent {
+    case .pop(let count): count > 0 && isAtRoot ? .atRoot : .noChange
+    case .popToRoot: .atRoot
+    case .close(let entries): entries.isEmpty ? .noChange : .alreadyClosed
+    case .push, .set, .replace: .noChange
+    }
+  }
+
+  // MARK: Receiving
+
+  /// Takes in those events of a batch that it lacks.
+  ///
+  /// - Throws: at the first that can't be; those before it are in.
+  package func receive(_ batch: EventBatch) throws(ChainFault) {
+    for record in batch.records where !chains.vector.contains(record.dot) {
+      let event = try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
+      take(event, Array(batch.bytes[record.range]), isOwn: false)
+    }
+  }
+
+  private func take(_ event: Event, _ bytes: [UInt8], isOwn: Bool) {
+    let isVoid = fold.apply(event)
+    last = (event, isVoid, isOwn)
+    if isOwn { hasOwnPending = true } else { hasReceivedPending = true }
+    pending.append((event.dot, bytes))
+    pendingBytes += bytes.count
+    pendingTime = max(pendingTime, event.timestamp.milliseconds)
+    if notesEvents {
+      applied.append(Applied(event: event, isVoid: isVoid, isOwn: isOwn, entries: fold.entries()))
+    }
+  }
+
+  package func takeApplied() -> [Applied] {
+    defer { applied = [] }
+    return applied
+  }
+
+  // MARK: Committing
+
+  package var hasPending: Bool { !pending.isEmpty }
+
+  /// What is to be committed, nil if nothing.
+  package func append() -> LogAppend? {
+    guard !pending.isEmpty else { return nil }
+    let batch = EventBatch(pending)
+    let heads = batch.authors.map {
+      StoredHead(device: $0.device, sequence: $0.lastSequence, digest: chains.digest(of: $0.device))
+    }
+    return LogAppend(stack: name, policy: policy ?? .merge, batch: batch, heads: heads, newestTime: pendingTime)
+  }
+
+  /// It is on stable storage, from that offset on; nil if there is no log.
+  package func committed(firstOffset: Int?) {
+    localHead = firstOffset.map { $0 + pending.count - 1 } ?? localHead + pending.count
+    pending = []
+    pendingBytes = 0
+    pendingTime = 0
+    hasOwnPending = false
+    hasReceivedPending = false
+  }
+}
+
+extension StackReplica {
+  // MARK: For the session
+
+  /// A device's digest at a sequence that is held; nil if it can't be known, without a log.
+  package func digest(
+    of device: DeviceID, at sequence: Int, log: (any EventLogReader)?
+  ) throws(LogError) -> Digest? {
+    if sequence == chains.vector[device] { return chains.digest(of: device) }
+    if sequence == 0 { return .empty }
+    guard let log, var digest = chains.closedDigest(of: device, atOrBelow: sequence) else { return nil }
+    if digest.sequence < sequence {
+      let events = try log.events(of: device, in: name, sequences: digest.sequence + 1...sequence)
+      guard events.count == sequence - digest.sequence else { return nil }
+      for event in events { digest.append(event) }
+    }
+    return digest.digest
+  }
+
+  /// Which of a daemon's heads are on another chain than ours; `own` also if the daemon has more of it.
+  package func forks(
+    _ heads: [DeviceHead], own: DeviceID?, log: (any EventLogReader)?
+  ) throws(LogError) -> [DeviceID] {
+    var result: [DeviceID] = []
+    for head in heads {
+      if head.sequence > chains.vector[head.device] {
+        if head.device == own { result.append(head.device) }
+      } else if let digest = try digest(of: head.device, at: head.sequence, log: log), digest != head.digest {
+        result.append(head.device)
+      }
+    }
+    return result
+  }
+
+  /// The events that an order asks for, in log order, and the offset up to which they are all.
+  package func runs(
+    after: Int?, lackedBy vector: VersionVector, maximumEvents: Int, maximumBytes: Int, log: any EventLogReader
+  ) throws(LogError) -> (runs: [EventRun], through: Int) {
+    var runs: [EventRun] = []
+    var at: Int
+    if let after { at = after } else { at = try log.offset(in: name, lackedBy: vector) }
+    var events = 0
+    var bytes = 0
+    var isFull = false
+    while !isFull, at < localHead {
+      let batches = try log.read(name, after: at, maximumBytes: maximumBytes)
+      if batches.isEmpty { break }
+      for stored in batches {
+        var offset = stored.firstOffset - 1
+        for record in stored.batch.records {
+          offset += 1
+          if offset <= at { continue }
+          if vector.contains(record.dot) {
+            at = offset
+            continue
+          }
+          if events > 0, events == maximumEvents || bytes + record.range.count > maximumBytes {
+            isFull = true
+            break
+          }
+          events += 1
+          bytes += record.range.count
+          at = offset
+          let event = Array(stored.batch.bytes[record.range])
+          if let last = runs.last, last.device == record.dot.device {
+            runs[runs.count - 1].events.append(event)
+          } else {
+            runs.append(
+              EventRun(
+                device: record.dot.device, firstSequence: record.dot.sequence,
+                previous: try digestBefore(record.dot, log: log), events: [event]))
+          }
+        }
+        if isFull { break }
+      }
+    }
+    return (runs, at)
+  }
+
+  private func digestBefore(_ dot: Dot, log: any EventLogReader) throws(LogError) -> Digest {
+    if let digest = digestsBefore[dot] { return digest }
+    guard let digest = try digest(of: dot.device, at: dot.sequence - 1, log: log) else {
+      throw LogError(.damaged, about: name.description, "events before \(dot) are not in the local store")
+    }
+    return digest
+  }
+}
