@@ -36,17 +36,12 @@ package final class LineReader {
         throw CommandError(errno == ENOENT ? .notFound : .failed, "can't open '\(path)': \(systemMessage())")
       }
     }
-    do {
-      // The two bytes that begin every gzip member: RFC 1952, 2.3.1.
-      while bytes.count < 2, !isAtEnd { try readBlock() }
-      if bytes.starts(with: [0x1F, 0x8B]) {
-        let gunzip = Gunzip()
-        bytes = try unpack(bytes, gunzip)
-        self.gunzip = gunzip
-      }
-    } catch {
-      if ownsDescriptor { close(descriptor) }
-      throw error
+    // The two bytes that begin every gzip member: RFC 1952, 2.3.1.
+    while bytes.count < 2, !isAtEnd { try readBlock() }
+    if bytes.starts(with: [0x1F, 0x8B]) {
+      let gunzip = Gunzip()
+      bytes = try unpack(bytes, gunzip)
+      self.gunzip = gunzip
     }
   }
 

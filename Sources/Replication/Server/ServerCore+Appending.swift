@@ -1,0 +1,406 @@
+import NavigationModel
+import WireFormat
+
+/// The admission of events, in the protocol's order: name, sizes, known action and format, sequence, the digest before,
+/// the context, the clock. Nothing that needs the fold.
+extension ServerCore {
+  typealias Parked = Stack.Parked
+
+  mutating func appendReceived(_ append: Append, _ bytes: Int, _ slot: Int, from peer: Peer, at moment: Moment) {
+    guard !append.events.isEmpty else { return }
+    let text = stacks[slot]!.text
+    let first = Dot(append.device, append.firstSequence)
+    guard !isStopping else {
+      return reject(first, slot, .busy, "the daemon is stopping; try again", to: peer, at: moment)
+    }
+    if let asked = append.policy, let own = stacks[slot]!.policy, asked != own {
+      let detail = Self.policyMismatch(text, own: own, asked: asked)
+      return reject(first, slot, .policyMismatch, detail, to: peer, at: moment)
+    }
+    guard append.events.count <= configuration.limits.eventsAnAppend else {
+      let detail = "\(append.events.count) events; at most \(configuration.limits.eventsAnAppend) go into one append"
+      return reject(first, slot, .tooMany, detail, to: peer, at: moment)
+    }
+    guard backlog + bytes <= configuration.maximumBacklog else {
+      return reject(first, slot, .busy, "too much waits for the disk; try again", to: peer, at: moment)
+    }
+    guard (1...Dot.maximumSequence - append.events.count).contains(append.firstSequence) else {
+      return reject(first, slot, .malformed, "a sequence number out of range", to: peer, at: moment)
+    }
+    let run = Parked(
+      peer: peer, device: append.device, firstSequence: append.firstSequence, previous: append.previous,
+      events: append.events, bytes: bytes)
+    guard stacks[slot]!.parked[append.device] == nil else {
+      backlog += bytes
+      stacks[slot]!.parked[append.device]!.append(run)
+      return
+    }
+    if !admit(run, policy: append.policy, slot, at: moment) {
+      backlog += bytes
+      stacks[slot]!.parked[append.device] = [run]
+      compareNext(of: append.device, slot)
+    }
+  }
+
+  /// Takes in a run that begins after all that is held, or answers it.
+  ///
+  /// - Returns: false if some of the run's events are held by their numbers: they are compared first.
+  private mutating func admit(_ run: Parked, policy: Policy?, _ slot: Int, at moment: Moment) -> Bool {
+    let device = run.device
+    let held = stacks[slot]!.chains.vector[device]
+    guard run.firstSequence > held else { return false }
+    let devices = configuration.limits.devicesAStack
+    if held == 0, run.firstSequence == 1, stacks[slot]!.chains.vector.elements.count >= devices {
+      let detail = "\(devices) devices acted on \(stacks[slot]!.text), which is the most that a stack can have"
+      reject(Dot(device, 1), slot, .tooMany, detail, to: run.peer, at: moment)
+      return true
+    }
+    let events = run.events.prefix { $0.count <= configuration.limits.event }
+    var checked = stacks[slot]!.chains.check(
+      device, firstSequence: run.firstSequence,
+      previous: run.previous ?? stacks[slot]!.chains.digest(of: device),
+      events: events.count == run.events.count ? run.events : Array(events))
+    let latest = serverTime(moment) + Self.clockMilliseconds
+    if let place = checked.events.firstIndex(where: { $0.timestamp.milliseconds > latest }) {
+      let event = checked.events[place]
+      checked = stacks[slot]!.chains.check(
+        device, firstSequence: run.firstSequence,
+        previous: run.previous ?? stacks[slot]!.chains.digest(of: device), events: Array(run.events.prefix(place)))
+      take(checked, policy, slot, from: run.peer)
+      let detail =
+        "the device's clock is ahead: the event is of \(event.timestamp.milliseconds) and the daemon's time is "
+        + "\(latest - Self.clockMilliseconds), in milliseconds since 1970; set the device's clock right"
+      reject(event.dot, slot, .clockAhead, detail, to: run.peer, at: moment)
+      return true
+    }
+    take(checked, policy, slot, from: run.peer)
+    if let fault = checked.fault {
+      reject(checked.faultDot, slot, fault, to: run.peer, at: moment)
+    } else if events.count < run.events.count {
+      let detail =
+        "an event of \(run.events[events.count].count) bytes; at most \(configuration.limits.event) are allowed"
+      reject(checked.faultDot, slot, .tooLarge, detail, to: run.peer, at: moment)
+    }
+    return true
+  }
+
+  /// Puts admitted events into the group that goes to the log next. A batch is closed before later events of its stack
+  /// enter the chains, since its heads are taken from them.
+  private mutating func take(_ run: StackChains.CheckedRun, _ policy: Policy?, _ slot: Int, from peer: Peer) {
+    guard !run.events.isEmpty else { return }
+    if stacks[slot]!.policy == nil { stacks[slot]!.policy = policy ?? .merge }
+    let size = run.bytes.reduce(0) { $0 + $1.count }
+    guard size > configuration.batchBytes else { return add(run, size, slot, from: peer) }
+    for (event, bytes) in zip(run.events, run.bytes) {
+      let one = stacks[slot]!.chains.check(
+        run.device, firstSequence: event.dot.sequence, previous: stacks[slot]!.chains.digest(of: run.device),
+        events: [bytes])
+      precondition(one.fault == nil, "an event that was admitted with others is admissible")
+      add(one, bytes.count, slot, from: peer)
+    }
+  }
+
+  private mutating func add(_ run: StackChains.CheckedRun, _ size: Int, _ slot: Int, from peer: Peer) {
+    if group.bytes > 0, group.bytes + size > configuration.commitBytes { formGroup() }
+    if let open = group.open[slot], open.bytes + size > configuration.batchBytes { closeBatch(of: slot) }
+    if group.open[slot] == nil { stacks[slot]!.batches += 1 }
+    let before = stacks[slot]!.chains.authorState(of: run.device)
+    stacks[slot]!.chains.commit(run)
+    group.open[slot, default: Group.Open()].add(run, before, size, from: peer)
+    group.bytes += size
+    backlog += size
+    newestTime = max(newestTime, group.open[slot]!.newestTime)
+  }
+
+  /// Nothing more goes into the stack's open batch.
+  private mutating func closeBatch(of slot: Int) {
+    guard let open = group.open.removeValue(forKey: slot) else { return }
+    group.parts.append(open.closed(slot, of: stacks[slot]!))
+  }
+
+  /// Nothing more goes into the group.
+  private mutating func formGroup() {
+    for slot in group.open.keys.sorted() { closeBatch(of: slot) }
+    formed.append(group.parts)
+    group = Group()
+  }
+
+  /// Starts the next commit if none is under way.
+  mutating func startCommit() {
+    guard committing == nil else { return }
+    if formed.isEmpty, group.bytes > 0 { formGroup() }
+    guard let parts = formed.popFirst() else { return }
+    lastCommit += 1
+    committing = (lastCommit, parts)
+    put(.commit(Commit(number: lastCommit, parts: parts.map(\.commit))))
+  }
+
+  static let clockMilliseconds = 60_000
+}
+
+// MARK: What comes of a commit
+
+extension ServerCore {
+  /// The commit is on stable storage.
+  ///
+  /// - Parameter firstOffsets: for each part the offset of its batch's first event.
+  package mutating func appendsDurable(_ number: Int, firstOffsets: [Int], at moment: Moment) {
+    guard let (_, parts) = endCommit(number) else { return }
+    precondition(parts.count == firstOffsets.count, "the log gives an offset for each part")
+    counters.add(to: .commits)
+    // One answer for each peer, stack and device.
+    var answers: [(peer: Peer, accepted: Accepted)] = []
+    var places: [[UInt64]: Int] = [:]
+    for (part, firstOffset) in zip(parts, firstOffsets) {
+      let slot = part.slot
+      precondition(firstOffset == stacks[slot]!.head + 1, "the log has another end of a stack than its only writer")
+      stacks[slot]!.head += part.commit.batch.count
+      counters.add(part.commit.batch.count, to: .eventsAccepted)
+      counters.add(part.commit.batch.bytes.count, to: .bytesCommitted)
+      for (head, place) in zip(part.commit.heads, part.lastPlaces) {
+        stacks[slot]!.stored[head.device] = Stack.Stored(
+          sequence: head.sequence, digest: head.digest, offset: firstOffset + place)
+      }
+      for thanks in part.thanks {
+        let accepted = Accepted(
+          stack: stacks[slot]!.text, device: thanks.device, throughSequence: thanks.throughSequence,
+          offset: firstOffset + thanks.place)
+        let key = [thanks.peer.number, UInt64(slot), thanks.device.high, thanks.device.low]
+        if let place = places[key] {
+          answers[place].accepted = accepted
+        } else {
+          places[key] = answers.count
+          answers.append((thanks.peer, accepted))
+        }
+      }
+    }
+    for answer in answers where sessions[answer.peer] != nil {
+      reply(.accepted(answer.accepted), to: answer.peer, at: moment)
+    }
+    for (part, firstOffset) in zip(parts, firstOffsets) {
+      distribute(part.commit, part.slot, firstOffset: firstOffset, at: moment)
+    }
+    for slot in Set(parts.map(\.slot)).sorted() {
+      for device in stacks[slot]!.parked.keys.sorted() { compareNext(of: device, slot) }
+    }
+  }
+
+  /// Nothing of the commit is stored. All that was admitted for its stacks is rejected: what came later was built on it.
+  package mutating func appendsFailed(_ number: Int, _ failure: StorageFailure, at moment: Moment) {
+    guard let (_, parts) = endCommit(number) else { return }
+    counters.add(to: .commitsFailed)
+    put(
+      .log(
+        LogRecord(
+          .error, "events could not be stored",
+          [.init("events", parts.reduce(0) { $0 + $1.commit.batch.count }), .init("problem", failure.detail)])))
+    let slots = Set(parts.map(\.slot))
+    var lost = parts
+    if group.bytes > 0 { formGroup() }
+    for waiting in formed.removeAll() {
+      let kept = waiting.filter { !slots.contains($0.slot) }
+      for part in waiting where slots.contains(part.slot) {
+        release(part)
+        lost.append(part)
+      }
+      if !kept.isEmpty { formed.append(kept) }
+    }
+    // The first of each device that a peer sent: all from there on is gone.
+    var told: Set<[UInt64]> = []
+    for part in lost {
+      for thanks in part.thanks
+      where told.insert([thanks.peer.number, UInt64(part.slot), thanks.device.high, thanks.device.low]).inserted {
+        let first = Dot(thanks.device, thanks.firstSequence)
+        reject(first, part.slot, .storage, failure.detail, to: thanks.peer, at: moment)
+      }
+    }
+    for slot in slots.sorted() {
+      for (_, runs) in stacks[slot]!.parked.sorted(by: { $0.key < $1.key }) {
+        for run in runs {
+          backlog -= run.bytes
+          reject(Dot(run.device, run.firstSequence), slot, .storage, failure.detail, to: run.peer, at: moment)
+        }
+      }
+      recalls = recalls.filter { $0.value.slot != slot }
+      stacks[slot]!.parked = [:]
+      stacks[slot]!.isLoaded = false
+      put(.load(stacks[slot]!.name))
+    }
+  }
+
+  private mutating func endCommit(_ number: Int) -> (number: Int, parts: [Group.Part])? {
+    guard let ended = committing, ended.number == number else { return nil }
+    committing = nil
+    for part in ended.parts { release(part) }
+    return ended
+  }
+
+  private mutating func release(_ part: Group.Part) {
+    backlog -= part.bytes
+    stacks[part.slot]!.batches -= 1
+  }
+}
+
+// MARK: Resent events
+
+extension ServerCore {
+  /// Looks at the first parked run of a device: what of it is stored is compared, what is only admitted waits for its
+  /// commit, what is new goes on.
+  private mutating func compareNext(of device: DeviceID, _ slot: Int) {
+    guard let run = stacks[slot]!.parked[device]?.first, run.recall == nil else { return }
+    let held = stacks[slot]!.chains.vector[device]
+    let last = min(run.firstSequence + run.events.count - 1, held)
+    guard last <= stacks[slot]!.stored[device]?.sequence ?? 0 else { return }
+    let number = number()
+    // With the events since the last closed digest, which give the digest before the run.
+    let from = run.previous == nil ? run.firstSequence : (run.firstSequence - 1) / Self.interval * Self.interval + 1
+    stacks[slot]!.parked[device]![0].recall = number
+    recalls[number] = (slot, device)
+    counters.add(to: .recalls)
+    put(.recall(Recall(number: number, stack: stacks[slot]!.name, device: device, sequences: from...max(from, last))))
+  }
+
+  package mutating func recalled(_ recall: Recall, _ recalled: Recalled, at moment: Moment) {
+    guard let (slot, device, run) = endRecall(recall) else { return }
+    let count = recall.sequences.upperBound - run.firstSequence + 1
+    let before = run.firstSequence - recall.sequences.lowerBound
+    guard recalled.events.count == before + count else {
+      return answer(run, slot, .storage, "the log lacks events of \(device); verify it", at: moment)
+    }
+    if let previous = run.previous {
+      guard var digest = stacks[slot]!.chains.closedDigest(of: device, atOrBelow: run.firstSequence - 1) else {
+        preconditionFailure("what is stored is held")
+      }
+      for event in recalled.events.prefix(before) { digest.append(event) }
+      guard digest.digest == previous else {
+        let detail = ChainFault.fork(Dot(device, run.firstSequence)).description
+        return answer(run, slot, .fork, detail, at: moment)
+      }
+    }
+    for place in 0..<count where recalled.events[before + place] != run.events[place] {
+      let detail =
+        "another event is stored as \(Dot(device, run.firstSequence + place)): this is another history under the "
+        + "same device id; go on under a new one"
+      return answer(run, slot, place: place, .fork, detail, at: moment)
+    }
+    counters.add(count, to: .eventsAcceptedAgain)
+    guard count < run.events.count else {
+      accept(run, count, slot, recalled.offset, at: moment)
+      return finish(device, slot, at: moment)
+    }
+    stacks[slot]!.parked[device]![0].events.removeFirst(count)
+    stacks[slot]!.parked[device]![0].firstSequence += count
+    stacks[slot]!.parked[device]![0].previous = nil
+    stacks[slot]!.parked[device]![0].recall = nil
+    accept(run, count, slot, recalled.offset, at: moment)
+    resume(device, slot, at: moment)
+  }
+
+  package mutating func recallFailed(_ recall: Recall, _ failure: StorageFailure, at moment: Moment) {
+    guard let (slot, _, run) = endRecall(recall) else { return }
+    counters.add(to: .readsFailed)
+    answer(run, slot, .storage, failure.detail, at: moment)
+  }
+
+  private mutating func endRecall(_ recall: Recall) -> (slot: Int, device: DeviceID, run: Parked)? {
+    guard let (slot, device) = recalls.removeValue(forKey: recall.number),
+      let run = stacks[slot]?.parked[device]?.first, run.recall == recall.number
+    else { return nil }
+    return (slot, device, run)
+  }
+
+  private mutating func accept(_ run: Parked, _ count: Int, _ slot: Int, _ offset: Int, at moment: Moment) {
+    guard sessions[run.peer] != nil else { return }
+    let through = run.firstSequence + count - 1
+    let text = stacks[slot]!.text
+    reply(
+      .accepted(Accepted(stack: text, device: run.device, throughSequence: through, offset: offset)), to: run.peer,
+      at: moment)
+  }
+
+  private mutating func answer(
+    _ run: Parked, _ slot: Int, place: Int = 0, _ code: RefusalCode, _ detail: String, at moment: Moment
+  ) {
+    reject(Dot(run.device, run.firstSequence + place), slot, code, detail, to: run.peer, at: moment)
+    finish(run.device, slot, at: moment)
+  }
+
+  /// The first parked run of a device is answered.
+  private mutating func finish(_ device: DeviceID, _ slot: Int, at moment: Moment) {
+    let run = stacks[slot]!.parked[device]!.removeFirst()
+    backlog -= run.bytes
+    if stacks[slot]!.parked[device]!.isEmpty {
+      stacks[slot]!.parked[device] = nil
+    } else {
+      resume(device, slot, at: moment)
+    }
+  }
+
+  private mutating func resume(_ device: DeviceID, _ slot: Int, at moment: Moment) {
+    guard let run = stacks[slot]!.parked[device]?.first else { return }
+    if admit(run, policy: nil, slot, at: moment) {
+      finish(device, slot, at: moment)
+    } else {
+      compareNext(of: device, slot)
+    }
+  }
+
+  private static let interval = ChainDigest.interval
+}
+
+// MARK: Rejections
+
+extension ServerCore {
+  private mutating func reject(_ dot: Dot, _ slot: Int, _ fault: ChainFault, to peer: Peer, at moment: Moment) {
+    let detail = fault.description
+    switch fault {
+    case .gap(let expected):
+      reject(dot, slot, .sequenceGap, detail, expected: expected, to: peer, at: moment)
+    case .missingContext(let lacking):
+      reject(dot, slot, .missingContext, detail, missing: lacking, to: peer, at: moment)
+    case .fork:
+      reject(dot, slot, .fork, detail, to: peer, at: moment)
+    case .malformed(let error):
+      let code: RefusalCode =
+        switch error.code {
+        case .unsupported: .unsupported
+        case .tooLarge: .tooLarge
+        case .truncated, .badLength, .badNumber, .badText, .missingField, .notCanonical, .trailing, .notJSON:
+          .malformed
+        }
+      reject(dot, slot, code, detail, to: peer, at: moment)
+    case .duplicate, .unwritable:
+      preconditionFailure("a run that begins after what is held has no duplicates, and none is written here")
+    }
+  }
+
+  private mutating func reject(
+    _ dot: Dot, _ slot: Int, _ code: RefusalCode, _ detail: String, expected: Int = 0,
+    missing: VersionVector = VersionVector(), to peer: Peer, at moment: Moment
+  ) {
+    counters.add(to: .eventsRejected)
+    switch code {
+    case .fork: counters.add(to: .rejectedFork)
+    case .sequenceGap: counters.add(to: .rejectedSequenceGap)
+    case .missingContext: counters.add(to: .rejectedMissingContext)
+    case .clockAhead: counters.add(to: .rejectedClockAhead)
+    case .storage: counters.add(to: .rejectedStorage)
+    case .busy: counters.add(to: .rejectedBusy)
+    case _: break
+    }
+    put(
+      .log(
+        LogRecord(
+          code == .fork ? .warning : .info, "event rejected",
+          [
+            .init("stack", stacks[slot]!.text), .init("dot", dot), .init("code", code.rawValue),
+            .init("detail", detail),
+          ])))
+    guard sessions[peer] != nil else { return }
+    reply(
+      .rejected(
+        Rejected(
+          stack: stacks[slot]!.text, dot: dot, code: code, detail: detail, expectedSequence: expected,
+          missing: missing, serverTime: serverTime(moment))), to: peer, at: moment)
+  }
+}

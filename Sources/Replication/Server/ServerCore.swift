@@ -1,0 +1,321 @@
+package import NavigationModel
+import WireFormat
+
+/// The daemon's half of the sync protocol: all sessions, and the stacks in use.
+///
+/// Pure: no clock, log, socket or randomness. Methods are named after what happened; the I/O side calls one, or many of
+/// a turn, and then carries out what ``drain()`` gives, in order. Bytes come in and go out, because credit counts the
+/// bytes of frames.
+///
+/// Durability order shows in the actions: events that were admitted go out in a `.commit`; `Accepted`, and the same
+/// events for followers and the feed, come only after ``appendsDurable(_:firstOffsets:at:)`` for it. While one commit is
+/// under way, what arrives forms the next (group commit). If a commit fails, everything admitted for its stacks is
+/// rejected, and they are loaded from the log again.
+///
+/// A follower is a cursor into the log, and no queue: one that can't keep up costs a cursor, reads what it lacks from
+/// the log when it can, and nobody waits for it.
+package struct ServerCore: Sendable {
+  package let configuration: Configuration
+  package internal(set) var counters = Counters()
+
+  var sessions: [Peer: Session] = [:]
+  /// Slots are used again; nil is a free one.
+  var stacks: [Stack?] = []
+  var slots: [String: Int] = [:]
+  var freeSlots: [Int] = []
+  /// Display names as they are kept beside the log.
+  var names: [DeviceID: String]
+  /// When a device was last heard, in milliseconds since 1970, for those heard since the start.
+  var heard: [DeviceID: Int] = [:]
+  /// The highest timestamp known to be in the log, or admitted for it.
+  var newestTime: Int
+
+  /// The group that grows; those that wait for a commit; the one that is under way.
+  var group = Group()
+  var formed = FIFO<[Group.Part]>()
+  var committing: (number: Int, parts: [Group.Part])?
+  var lastCommit = 0
+  /// Bytes of events that wait for a commit or for their stack.
+  var backlog = 0
+
+  var lastNumber = 0
+  /// Whose recall it is.
+  var recalls: [Int: (slot: Int, device: DeviceID)] = [:]
+  var full: Set<Peer> = []
+  var retryAt: Int?
+  var sweepAt: Int?
+  var isStopping = false
+  var extraCounters: [String: Int] = [:]
+  private var actions: [Action] = []
+
+  /// - Parameter names: the devices' display names that the log keeps.
+  package init(_ configuration: Configuration, names: [DeviceID: String] = [:]) {
+    self.configuration = configuration
+    self.names = names
+    newestTime = configuration.newestTime
+  }
+
+  /// What is to be done, once, in order.
+  package mutating func drain() -> [Action] {
+    startCommit()
+    defer { actions = [] }
+    return actions
+  }
+
+  mutating func put(_ action: Action) { actions.append(action) }
+
+  mutating func number() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  /// The daemon's time: the later of its wall clock and the highest timestamp in its log.
+  func serverTime(_ moment: Moment) -> Int { max(moment.wall, newestTime) }
+}
+
+// MARK: Messages
+
+extension ServerCore {
+  /// A frame came.
+  package mutating func received(_ bytes: [UInt8], from peer: Peer, at moment: Moment) {
+    counters.add(to: .messagesReceived)
+    counters.add(bytes.count, to: .bytesReceived)
+    guard bytes.count <= Message.maximumSize else {
+      refuse(
+        .message, .tooLarge,
+        "a message of \(bytes.count) bytes; at most \(configuration.limits.message) are allowed", to: peer, at: moment)
+      return
+    }
+    do {
+      received(try Message(decoding: bytes), bytes: bytes.count, from: peer, at: moment)
+    } catch {
+      counters.add(to: .messagesMalformed)
+      let code: RefusalCode = error.code == .unsupported ? .unsupported : .malformed
+      refuse(.message, code, "a message that can't be read: \(error)", to: peer, at: moment)
+    }
+  }
+
+  private mutating func received(_ message: Message, bytes: Int, from peer: Peer, at moment: Moment) {
+    if case .hello(let hello) = message {
+      helloReceived(hello, from: peer, at: moment)
+      return
+    }
+    guard sessions[peer] != nil else {
+      counters.add(to: .messagesWithoutSession)
+      refuse(.message, .helloNeeded, "no session: say Hello first", to: peer, at: moment)
+      return
+    }
+    heard(from: peer, at: moment)
+    switch message {
+    case .hello: break
+    case .follow(let follow): onStack(follow.stack, .follow, message, bytes, from: peer, at: moment)
+    case .append(let append): onStack(append.stack, .append, message, bytes, from: peer, at: moment)
+    case .range(let range): onStack(range.stack, .range, message, bytes, from: peer, at: moment)
+    case .presence(let presence): presenceReceived(presence, from: peer, at: moment)
+    case .unfollow(let unfollow): unfollowReceived(unfollow, from: peer, at: moment)
+    case .credit(let credit): creditReceived(credit, from: peer, at: moment)
+    case .ping(let ping): pingReceived(ping, from: peer, at: moment)
+    case .list(let list): listReceived(list, from: peer, at: moment)
+    case .statusRequest: statusReceived(from: peer, at: moment)
+    case .welcome, .refused, .following, .events, .live, .accepted, .rejected, .pong, .listing, .statusReport:
+      refuse(.message, .malformed, "a message that only a daemon sends", to: peer, at: moment)
+    }
+  }
+
+  /// Does what a message asks of a stack, when the stack is loaded.
+  private mutating func onStack(
+    _ text: String, _ about: Subject, _ message: Message, _ bytes: Int, from peer: Peer, at moment: Moment
+  ) {
+    guard let slot = slot(of: text, at: moment) else {
+      refuse(about, stack: text, .badName, badName(text), to: peer, at: moment)
+      return
+    }
+    guard !stacks[slot]!.isLoaded else {
+      stacks[slot]!.lastUsed = moment.milliseconds
+      carryOut(message, bytes, slot, from: peer, at: moment)
+      return
+    }
+    guard backlog + bytes <= configuration.maximumBacklog else {
+      refuse(about, stack: text, .busy, "too much waits for the log; try again", to: peer, at: moment)
+      return
+    }
+    backlog += bytes
+    stacks[slot]!.waiting.append(Stack.Waiting(peer: peer, message: message, bytes: bytes))
+  }
+
+  mutating func carryOut(_ message: Message, _ bytes: Int, _ slot: Int, from peer: Peer, at moment: Moment) {
+    switch message {
+    case .follow(let follow): followReceived(follow, slot, from: peer, at: moment)
+    case .append(let append): appendReceived(append, bytes, slot, from: peer, at: moment)
+    case .range(let range): rangeReceived(range, slot, from: peer, at: moment)
+    case .hello, .welcome, .refused, .following, .events, .live, .unfollow, .accepted, .rejected, .credit, .ping,
+      .pong, .presence, .list, .listing, .statusRequest, .statusReport:
+      preconditionFailure("a message that is of no stack")
+    }
+  }
+
+  private mutating func helloReceived(_ hello: Hello, from peer: Peer, at moment: Moment) {
+    if sessions[peer] != nil { endSession(of: peer, at: moment) }
+    guard hello.protocolVersion == 1 else {
+      let reason = "protocol version \(hello.protocolVersion); this daemon speaks version 1: use a matching version"
+      return refuse(.hello, .unsupported, reason, to: peer, at: moment)
+    }
+    guard !isStopping else {
+      return refuse(.hello, .busy, "the daemon is stopping; try again", to: peer, at: moment)
+    }
+    guard sessions.count < configuration.maximumSessions else {
+      let reason = "\(sessions.count) sessions are open, which is the most that this daemon takes; try again later"
+      return refuse(.hello, .tooMany, reason, to: peer, at: moment)
+    }
+    if hello.device != nil || !hello.name.isEmpty {
+      do {
+        _ = try Name(hello.name)
+      } catch {
+        return refuse(.hello, .badName, "the device's name: \(error)", to: peer, at: moment)
+      }
+    }
+    sessions[peer] = Session(
+      device: hello.device, name: hello.name, software: hello.software, now: moment.milliseconds)
+    counters.add(to: .sessionsOpened)
+    if sweepAt == nil { sweepAt = moment.milliseconds + Self.sweepMilliseconds }
+    if let device = hello.device {
+      heard[device] = moment.wall
+      if names[device] != hello.name {
+        names[device] = hello.name
+        put(.keepName(device, hello.name))
+      }
+    }
+    put(
+      .log(
+        LogRecord(
+          .debug, "session opened",
+          [
+            .init("peer", peer.number), .init("device", hello.device?.description ?? "none"), .init("name", hello.name),
+            .init("software", hello.software),
+          ])))
+    reply(
+      .welcome(
+        Welcome(
+          daemon: configuration.daemon, epoch: configuration.epoch, serverTime: serverTime(moment),
+          limits: configuration.limits, feedEndpoint: configuration.feedEndpoint, software: configuration.software)),
+      to: peer, at: moment)
+  }
+
+  /// The connection is gone, or the socket doesn't know the peer.
+  package mutating func peerGone(_ peer: Peer, at moment: Moment) {
+    guard sessions[peer] != nil else { return }
+    counters.add(to: .sessionsLost)
+    endSession(of: peer, at: moment)
+  }
+
+  /// No appends from now on, and no new sessions; what is under way ends as ever.
+  package mutating func stopping() { isStopping = true }
+
+  /// Whether everything admitted is answered.
+  package var isQuiet: Bool { committing == nil && formed.isEmpty && group.bytes == 0 && recalls.isEmpty }
+
+  mutating func endSession(of peer: Peer, at moment: Moment) {
+    guard let session = sessions[peer] else { return }
+    for slot in session.shown.keys.sorted() { relay(.gone, from: peer, slot, at: moment) }
+    for slot in session.follows.keys { stacks[slot]?.followers.removeAll { $0 == peer } }
+    for slot in session.ranges.keys { stacks[slot]?.ranges -= 1 }
+    if let device = session.device { heard[device] = moment.wall }
+    sessions[peer] = nil
+    full.remove(peer)
+  }
+}
+
+// MARK: Answers
+
+extension ServerCore {
+  /// Sends what must arrive: it waits here while the socket is full.
+  mutating func reply(_ message: Message, to peer: Peer, at moment: Moment) {
+    let bytes = message.encoded()
+    guard sessions[peer] != nil else {
+      put(.send(to: [peer], bytes: bytes, kind: .reply))
+      return
+    }
+    if sessions[peer]!.isFull {
+      queue(bytes, for: peer, at: moment)
+    } else {
+      sessions[peer]!.lastSent = moment.milliseconds
+      put(.send(to: [peer], bytes: bytes, kind: .reply))
+    }
+  }
+
+  mutating func refuse(
+    _ about: Subject, stack: String = "", _ code: RefusalCode, _ reason: String, to peer: Peer, at moment: Moment
+  ) {
+    counters.add(to: .requestsRefused)
+    put(
+      .log(
+        LogRecord(
+          .info, "request refused",
+          [
+            .init("peer", peer.number), .init("code", code.rawValue), .init("stack", stack.prefix(200)),
+            .init("reason", reason),
+          ])))
+    reply(
+      .refused(Refused(about: about, stack: String(stack.prefix(200)), code: code, reason: reason)), to: peer,
+      at: moment)
+  }
+
+  func badName(_ text: String) -> String {
+    do {
+      _ = try StackName(text)
+      return ""
+    } catch {
+      return error.description
+    }
+  }
+
+  private mutating func queue(_ bytes: [UInt8], for peer: Peer, at moment: Moment) {
+    sessions[peer]!.replies.append(bytes)
+    counters.add(to: .repliesQueued)
+    guard sessions[peer]!.replies.count > Self.maximumReplies else { return }
+    counters.add(to: .sessionsCut)
+    put(
+      .log(
+        LogRecord(
+          .warning, "session cut: the peer takes no answers",
+          [.init("peer", peer.number), .init("name", sessions[peer]!.name)])))
+    endSession(of: peer, at: moment)
+    put(.forget(peer))
+  }
+
+  /// The socket had no room for a frame; it was not sent.
+  package mutating func socketFull(_ peer: Peer, for bytes: [UInt8], _ kind: SendKind, at moment: Moment) {
+    counters.add(to: .socketFull)
+    guard sessions[peer] != nil else { return }
+    sessions[peer]!.isFull = true
+    full.insert(peer)
+    if retryAt == nil { retryAt = moment.milliseconds + Self.retryMilliseconds }
+    switch kind {
+    case .reply: queue(bytes, for: peer, at: moment)
+    case .presence: counters.add(to: .presenceDropped)
+    case .live(let stack, let number):
+      guard let slot = slots[stack.description], var cursor = sessions[peer]!.follows[slot], cursor.number <= number
+      else { return }
+      cursor.isAnnounced = false
+      sessions[peer]!.follows[slot] = cursor
+      wantRead(Errand(slot: slot), for: peer, at: moment)
+    case .events(let stack, let after, let isRange, let number):
+      guard let slot = slots[stack.description] else { return }
+      counters.add(to: .fellBehind)
+      sessions[peer]!.credit += bytes.count
+      let errand = Errand(slot: slot, isRange: isRange)
+      guard var cursor = sessions[peer]![errand], cursor.number <= number, after < cursor.position else { return }
+      cursor.position = after
+      cursor.seen = after
+      sessions[peer]![errand] = cursor
+      wantRead(errand, for: peer, at: moment)
+    }
+  }
+
+  static let maximumReplies = 64
+  static let retryMilliseconds = 20
+  static let sweepMilliseconds = 1000
+  static let silenceMilliseconds = 30_000
+  /// After so long without a word in either direction the peer isn't there: it would have pinged.
+  static let lostMilliseconds = 60_000
+}

@@ -1,0 +1,86 @@
+import NavigationModel
+import WireFormat
+
+extension ServerCore {
+  /// Admitted events that go to stable storage together.
+  struct Group: Sendable {
+    /// Whom to tell when a batch is stored: a peer that sent events of a device.
+    struct Thanks: Hashable, Sendable {
+      var peer: Peer
+      var device: DeviceID
+      var firstSequence: Int
+      var throughSequence: Int
+      /// The place of the last of them in the batch, from 0.
+      var place: Int
+    }
+
+    /// A batch, and what follows from its being stored.
+    struct Part: Sendable {
+      var slot: Int
+      var commit: CommitPart
+      var thanks: [Thanks]
+      /// The place in the batch of each author's last event.
+      var lastPlaces: [Int]
+      /// Of its events: what it counts for in the backlog.
+      var bytes: Int
+    }
+
+    /// A batch that still grows.
+    struct Open: Sendable {
+      var events: [(dot: Dot, bytes: [UInt8])] = []
+      var bytes = 0
+      var newestTime = 0
+      /// The authors' states before the batch, in the order of their first event.
+      var states: [AuthorState] = []
+      var lastPlaces: [Int] = []
+      /// An author's place in `states`.
+      var authors: [DeviceID: Int] = [:]
+      var thanks: [Thanks] = []
+
+      mutating func add(_ run: StackChains.CheckedRun, _ before: AuthorState, _ size: Int, from peer: Peer) {
+        var sequence = run.firstSequence
+        for (event, bytes) in zip(run.events, run.bytes) {
+          events.append((Dot(run.device, sequence), bytes))
+          newestTime = max(newestTime, event.timestamp.milliseconds)
+          sequence += 1
+        }
+        bytes += size
+        let place = events.count - 1
+        if let author = authors[run.device] {
+          lastPlaces[author] = place
+        } else {
+          authors[run.device] = states.count
+          states.append(before)
+          lastPlaces.append(place)
+        }
+        if let last = thanks.last, last.peer == peer, last.device == run.device {
+          thanks[thanks.count - 1].throughSequence = sequence - 1
+          thanks[thanks.count - 1].place = place
+        } else {
+          thanks.append(
+            Thanks(
+              peer: peer, device: run.device, firstSequence: run.firstSequence, throughSequence: sequence - 1,
+              place: place))
+        }
+      }
+
+      func closed(_ slot: Int, of stack: borrowing Stack) -> Part {
+        let batch = EventBatch(events)
+        let heads = batch.authors.map {
+          DeviceHead(device: $0.device, sequence: $0.lastSequence, digest: stack.chains.digest(of: $0.device))
+        }
+        return Part(
+          slot: slot,
+          commit: CommitPart(
+            stack: stack.name, policy: stack.policy ?? .merge, batch: batch, heads: heads, newestTime: newestTime,
+            authorStates: states),
+          thanks: thanks, lastPlaces: lastPlaces, bytes: bytes)
+      }
+    }
+
+    var parts: [Part] = []
+    /// By the stack's slot.
+    var open: [Int: Open] = [:]
+    var bytes = 0
+  }
+}
