@@ -6,14 +6,17 @@ package struct Flag: Declared {
   package private(set) var wrappedValue: Bool
 
   /// - Parameters:
+  ///   - wrappedValue: false; the property may spell it.
   ///   - long: the name without dashes; nil: the property's name in kebab case.
   ///   - environment: a variable that switches it on by `1`, `true`, `yes` or `on`, and leaves it off by `0`, `false`,
   ///     `no` or `off`.
   package init(
-    long: String? = nil, short: Character? = nil, environment: String? = nil, isHidden: Bool = false, help: String
+    wrappedValue: Bool = false, long: String? = nil, short: Character? = nil, environment: String? = nil,
+    isHidden: Bool = false, help: String
   ) {
+    precondition(!wrappedValue, "a flag that is on from the beginning can't be switched on")
     name = long
-    wrappedValue = false
+    self.wrappedValue = wrappedValue
     template = OptionDescription(
       name: "", short: short, kind: .flag, placeholder: "", help: help, environment: environment, isRequired: false,
       isHidden: isHidden, defaultText: nil, choices: [])

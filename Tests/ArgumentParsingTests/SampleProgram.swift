@@ -36,7 +36,7 @@ struct Plant: ParsableCommand {
   @Option(environment: "SAMPLE_TOKEN", help: "Who plants.") var gardenerToken: String?
   @Option(isHidden: true, help: "For tests.") var moonPhase: Double?
   @Option(help: "How long to water.") var waterFor = Duration.seconds(90)
-  @Flag(short: "n", help: "Only show what would be done.") var dryRun: Bool
+  @Flag(short: "n", help: "Only show what would be done.") var dryRun = false
 
   func validate() throws {
     if dryRun, garden.quiet { throw ValueError("--dry-run and --quiet together do nothing; leave one out") }

@@ -1,6 +1,7 @@
 import CSodium
 import Foundation
 package import NavigationModel
+import WireFormat
 
 /// Reads recorded paths through Wikipedia (Wikispeedia, Stanford SNAP) as the events of navigation stacks.
 ///
@@ -171,14 +172,12 @@ private struct Record {
     start = try number(1, "start", atMost: 1_000_000_000_000)
     duration = try number(2, "duration", atMost: 1_000_000_000)
     guard !columns[3].isEmpty else { throw LineProblem(description: "the path is empty") }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .withoutEscapingSlashes
     steps = try columns[3].split(separator: ";", omittingEmptySubsequences: false).map { step in
       if step == "<" { return .back }
       guard !step.isEmpty, let name = step.removingPercentEncoding else {
         throw LineProblem(description: "the step '\(step)' isn't the percent-encoded name of an article")
       }
-      let payload = Array(try encoder.encode(name))
+      let payload = JSONText.quoted(name)
       guard payload.count <= Value.maximumSize / 2 else {
         throw LineProblem(description: "the name of an article has \(payload.count) bytes")
       }
