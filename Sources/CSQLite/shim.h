@@ -12,4 +12,15 @@ static inline int navsync_sqlite3_bind_text_copy(sqlite3_stmt *statement, int pl
   return sqlite3_bind_text(statement, place, text, count, SQLITE_TRANSIENT);
 }
 
+// The system's error number of the last failed call on the write-ahead log (or the journal), 0 for none:
+// sqlite3_system_errno is lost when calls that succeed come between. The file's methods are function pointers in a
+// structure that SQLite hands out.
+static inline int navsync_sqlite3_journal_errno(sqlite3 *database) {
+  sqlite3_file *file = 0;
+  int number = 0;
+  if (sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK && file && file->pMethods)
+    file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
+  return number;
+}
+
 #endif

@@ -1,8 +1,8 @@
 import CSodium
 import NavigationModel
 
-/// The checksum of a stored batch: SipHash-2-4 of its bytes, keyed by the place and time that it was stored with, so
-/// that a batch that turns up at another place is found out too.
+/// The checksum of a stored batch or snapshot: SipHash-2-4 of its bytes, keyed by the place and time that it was stored
+/// with, so that one that turns up at another place is found out too.
 ///
 /// It guards against a disk's mistakes, not against people (the devices' digests do that). libsodium has it, it needs
 /// no tables, and costs about a nanosecond a byte.
@@ -17,6 +17,11 @@ func checksum(of bytes: [UInt8], at place: Place, storedAt: Int) -> Int {
       result.baseAddress!.assumingMemoryBound(to: UInt8.self), bytes, UInt64(bytes.count), key)
   }
   return Int(bitPattern: UInt(result.littleEndian))
+}
+
+/// The checksum of a row that has a text and bytes.
+func checksum(of text: String, _ bytes: [UInt8] = []) -> Int {
+  checksum(of: Array(text.utf8) + [0] + bytes, at: Place(rawValue: 0), storedAt: 0)
 }
 
 /// Where a batch stands in a store: the number of its stack and the offset of its first event, in one number that

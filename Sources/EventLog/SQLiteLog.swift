@@ -10,6 +10,7 @@ import WireFormat
 /// After a failed read or write of the file the connection is closed, and the next call opens it again and first copies
 /// the whole write-ahead log into the database: what a failed `fsync` left in the system's memory counts as written
 /// there and never would be (PostgreSQL's lesson). Whether the failed batch is stored is open then: read the heads.
+/// Until that has succeeded the log's own reading throws too; other readers go on. A full disk only refuses appends.
 public final class SQLiteLog: EventLog {
   /// What opening found; to be logged.
   public let report: OpenReport
@@ -83,6 +84,9 @@ public final class SQLiteLog: EventLog {
     try upkeep.finish()
   }
 
+  /// The reader on the writer's connection, nil after a failure.
+  var reader: SQLiteReader? { writer?.reader }
+
   private func writing<Result: Sendable>(
     _ body: (Writer) throws(LogError) -> Result
   ) throws(LogError) -> Result {
@@ -93,7 +97,7 @@ public final class SQLiteLog: EventLog {
     return result
   }
 
-  private func using<Result>(_ body: (Writer) throws(LogError) -> Result) throws(LogError) -> Result {
+  func using<Result>(_ body: (Writer) throws(LogError) -> Result) throws(LogError) -> Result {
     let writer = if let open = self.writer { open } else { try reopened() }
     self.writer = writer
     defer { if writer.database.isSuspect { self.writer = nil } }

@@ -46,6 +46,7 @@ func checkEventLogContract(
     try checkRefusals(log, &fixture)
     try checkFactsAndSnapshots(log, fixture)
     try checkReads(log, &fixture)
+    try checkVerifying(log, fixture)
     try log.close()
   }
 }
@@ -197,6 +198,25 @@ private func checkFactsAndSnapshots(_ log: any EventLog, _ fixture: LogFixture) 
   try log.keep(first, of: nowhere)
   #expect(try log.snapshot(of: nowhere) == nil)
   #expect(try log.info(of: nowhere) == nil)
+}
+
+private func checkVerifying(_ log: any EventLog, _ fixture: LogFixture) throws {
+  var reports = 0
+  let found = try verify(log) { _ in reports += 1 }
+  #expect(found.problems == [])
+  #expect(found.stacks == fixture.stored.count && found.events == fixture.stored.values.reduce(0) { $0 + $1.head })
+  #expect(reports >= found.stacks)
+  #expect(try verify(try log.makeReader(), only: .main).events == fixture.stored[.main]!.head)
+
+  // A head that its chain doesn't have is found.
+  let wrong = try StackName("zoe/wrong")
+  var other = fixture
+  var append = other.append(to: wrong, events: 5, by: [fixture.devices[1]])
+  append.heads[0].digest = Digest(high: 1, low: 2)
+  _ = try log.append([append])
+  let problem = try #require(try verify(log).problems.first)
+  #expect(problem.stack == wrong && problem.offset == 1)
+  #expect(try verify(log).problems.count == 1)
 }
 
 /// A reader on another thread, beside a writer, sees whole commits in order and never goes back.

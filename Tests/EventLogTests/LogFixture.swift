@@ -11,6 +11,7 @@ struct LogFixture {
     /// Of each batch its first offset, its end and the time it was stored.
     var batches: [(first: Int, count: Int, time: Int)] = []
     var heads: [DeviceID: StoredHead] = [:]
+    var chains: [DeviceID: ChainDigest] = [:]
 
     var head: Int { events.count }
   }
@@ -36,8 +37,8 @@ struct LogFixture {
       let device = (authors ?? devices).randomElement(using: &random)!
       let sequence = (known.heads[device]?.sequence ?? 0) + 1
       let bytes = (0..<Int.random(in: 1...size, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
-      known.heads[device] = StoredHead(
-        device: device, sequence: sequence, digest: Digest(high: random.next(), low: random.next()))
+      known.chains[device, default: ChainDigest(stack: stack, device: device)].append(bytes)
+      known.heads[device] = StoredHead(device: device, sequence: sequence, digest: known.chains[device]!.digest)
       events.append((Dot(device, sequence), bytes))
     }
     let batch = EventBatch(events)

@@ -108,12 +108,15 @@ final class Database {
   /// The error for a result that is one.
   fileprivate func failure(_ result: Int32) -> LogError {
     let code = ResultCode(rawValue: result)
-    if code.primary == .inputOutput { isSuspect = true }
-    return Database.error(code, handle, path)
+    let error = Database.error(code, handle, path)
+    // A write for which there was no room has left nothing behind; a failed sync may have, whatever its reason.
+    if code.primary == .inputOutput, error.code != .full || code == .failedSync { isSuspect = true }
+    return error
   }
 
   private static func error(_ result: ResultCode, _ handle: OpaquePointer?, _ path: String) -> LogError {
-    let system = handle.map { sqlite3_system_errno($0) } ?? 0
+    var system = handle.map { sqlite3_system_errno($0) } ?? 0
+    if system == 0, result.primary == .inputOutput, let handle { system = navsync_sqlite3_journal_errno(handle) }
     let text = handle.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(result.rawValue))
     let code = result.logCode(systemError: system)
     return LogError(code, about: path, "\(text) (SQLite \(result.rawValue)); \(LogError.advice(for: code))")

@@ -12,6 +12,8 @@ struct ResultCode: RawRepresentable, Hashable {
   static let locked = ResultCode(rawValue: SQLITE_LOCKED)
   static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
   static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
+  /// `SQLITE_IOERR_FSYNC`, an expression that Swift doesn't import.
+  static let failedSync = ResultCode(rawValue: SQLITE_IOERR | 4 << 8)
   static let full = ResultCode(rawValue: SQLITE_FULL)
   static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
   static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)

@@ -24,9 +24,9 @@ public final class SQLiteReader: EventLogReader {
     self.database = database
     try database.execute(Schema.reading)
     epoch = try Schema.epoch(of: database)
-    findStack = try Statement(database, "SELECT id, policy FROM stacks WHERE space = ? AND name = ?")
+    findStack = try Statement(database, "SELECT id, policy, checksum FROM stacks WHERE space = ? AND name = ?")
     listStacks = try Statement(
-      database, "SELECT id, space, name, policy FROM stacks WHERE space BETWEEN ? AND ? ORDER BY space, name")
+      database, "SELECT id, space, name, policy, checksum FROM stacks WHERE space BETWEEN ? AND ? ORDER BY space, name")
     lastBatch = try Statement(
       database,
       "SELECT place, count, stored_at, checksum FROM batches WHERE place BETWEEN ? AND ? ORDER BY place DESC LIMIT 1")
@@ -39,9 +39,10 @@ public final class SQLiteReader: EventLogReader {
     findHead = try Statement(database, "SELECT id, sequence FROM heads WHERE stack = ? AND device = ?")
     findRun = try Statement(
       database, "SELECT offset FROM runs WHERE head = ? AND first <= ? ORDER BY first DESC LIMIT 1")
-    findSnapshot = try Statement(database, "SELECT fold_version, offset, bytes FROM snapshots WHERE stack = ?")
-    findFact = try Statement(database, "SELECT value FROM facts WHERE key = ?")
-    listFacts = try Statement(database, "SELECT key, value FROM facts WHERE key >= ? ORDER BY key")
+    findSnapshot = try Statement(
+      database, "SELECT fold_version, offset, bytes, checksum FROM snapshots WHERE stack = ?")
+    findFact = try Statement(database, "SELECT key, value, checksum FROM facts WHERE key = ?")
+    listFacts = try Statement(database, "SELECT key, value, checksum FROM facts WHERE key >= ? ORDER BY key")
   }
 
   public func info(of stack: StackName) throws(LogError) -> StackInfo? {
@@ -57,9 +58,9 @@ public final class SQLiteReader: EventLogReader {
     var result: [StackInfo] = []
     while try listStacks.step() {
       let text = "\(listStacks.text(1))/\(listStacks.text(2))"
-      guard let stack = try? StackName(text), let policy = Policy(listStacks.text(3)) else {
-        throw damaged(text, "its row in the table of stacks is broken")
-      }
+      guard let stack = try? StackName(text), let policy = Policy(listStacks.text(3)),
+        listStacks.int(4) == checksum(of: "\(stack) \(policy)")
+      else { throw damaged(text, "its row in the table of stacks is broken") }
       result.append(try info(listStacks.int(0), stack, policy))
     }
     return result
@@ -123,14 +124,18 @@ public final class SQLiteReader: EventLogReader {
     findSnapshot.bind(1, id)
     defer { findSnapshot.reset() }
     guard try findSnapshot.step() else { return nil }
-    return StoredSnapshot(
+    let snapshot = StoredSnapshot(
       foldVersion: findSnapshot.int(0), offset: findSnapshot.int(1), bytes: findSnapshot.bytes(2))
+    // A broken one is of no use and no loss: it can be made again.
+    let sum = checksum(
+      of: snapshot.bytes, at: Place(stack: id, offset: snapshot.offset), storedAt: snapshot.foldVersion)
+    return sum == findSnapshot.int(3) ? snapshot : nil
   }
 
   public func fact(_ key: String) throws(LogError) -> [UInt8]? {
     findFact.bind(1, key)
     defer { findFact.reset() }
-    return try findFact.step() ? findFact.bytes(0) : nil
+    return try findFact.step() ? try fact(in: findFact).value : nil
   }
 
   public func facts(prefixed prefix: String) throws(LogError) -> [(key: String, value: [UInt8])] {
@@ -138,9 +143,8 @@ public final class SQLiteReader: EventLogReader {
     defer { listFacts.reset() }
     var result: [(key: String, value: [UInt8])] = []
     while try listFacts.step() {
-      let key = listFacts.text(0)
-      guard key.utf8.starts(with: prefix.utf8) else { break }
-      result.append((key, listFacts.bytes(1)))
+      guard listFacts.text(0).utf8.starts(with: prefix.utf8) else { break }
+      result.append(try fact(in: listFacts))
     }
     return result
   }
@@ -160,7 +164,9 @@ extension SQLiteReader {
     findStack.bind(2, stack.stack.description)
     defer { findStack.reset() }
     guard try findStack.step() else { return nil }
-    guard let policy = Policy(findStack.text(1)) else { throw damaged("\(stack)", "its policy is unreadable") }
+    guard let policy = Policy(findStack.text(1)), findStack.int(2) == checksum(of: "\(stack) \(policy)") else {
+      throw damaged("\(stack)", "its row in the table of stacks is broken")
+    }
     return (findStack.int(0), policy)
   }
 
@@ -194,6 +200,21 @@ extension SQLiteReader {
       result.append((head, listHeads.int(3)))
     }
     return result
+  }
+
+  /// Where the index says that a device's event is: the offset of the first event of its batch, nil if no event of the
+  /// device is stored.
+  func indexedOffset(of device: DeviceID, in stack: StackName, at sequence: Int) throws(LogError) -> Int? {
+    guard let (id, _) = try find(stack), let head = try head(of: device, in: id) else { return nil }
+    return try run(of: head.id, stack, device, at: sequence)
+  }
+
+  /// What SQLite finds wrong with its file, nil if nothing. It knows of pages and tables, not of what is in them.
+  func fileProblem() throws(LogError) -> String? {
+    let check = try Statement(database, "PRAGMA quick_check(1)")
+    guard try check.step() else { return nil }
+    let text = check.text(0)
+    return text == "ok" ? nil : text
   }
 
   func damaged(_ about: String, _ what: String) -> LogError {
@@ -245,6 +266,14 @@ extension SQLiteReader {
       result.append(StoredBatch(firstOffset: place.offset, batch: batch, storedAt: time))
     }
     return result
+  }
+
+  private func fact(in row: Statement) throws(LogError) -> (key: String, value: [UInt8]) {
+    let (key, value) = (row.text(0), row.bytes(1))
+    guard row.int(2) == checksum(of: key, value) else {
+      throw damaged("the fact '\(key)'", "its row in the table of facts is broken")
+    }
+    return (key, value)
   }
 
   private func head(of device: DeviceID, in id: Int) throws(LogError) -> (id: Int, sequence: Int)? {

@@ -16,9 +16,10 @@ enum Schema {
     PRAGMA application_id = \(applicationID);
     PRAGMA user_version = \(format);
     CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
-    CREATE TABLE facts (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE facts (key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE stacks (
-      id INTEGER PRIMARY KEY, space TEXT NOT NULL, name TEXT NOT NULL, policy TEXT NOT NULL, UNIQUE (space, name));
+      id INTEGER PRIMARY KEY, space TEXT NOT NULL, name TEXT NOT NULL, policy TEXT NOT NULL,
+      checksum INTEGER NOT NULL, UNIQUE (space, name));
     CREATE TABLE batches (
       place INTEGER PRIMARY KEY, count INTEGER NOT NULL, stored_at INTEGER NOT NULL, newest_time INTEGER NOT NULL,
       checksum INTEGER NOT NULL, events BLOB NOT NULL);
@@ -28,7 +29,8 @@ enum Schema {
     CREATE TABLE runs (
       head INTEGER NOT NULL, first INTEGER NOT NULL, offset INTEGER NOT NULL, PRIMARY KEY (head, first)) WITHOUT ROWID;
     CREATE TABLE snapshots (
-      stack INTEGER PRIMARY KEY, fold_version INTEGER NOT NULL, offset INTEGER NOT NULL, bytes BLOB NOT NULL);
+      stack INTEGER PRIMARY KEY, fold_version INTEGER NOT NULL, offset INTEGER NOT NULL,
+      checksum INTEGER NOT NULL, bytes BLOB NOT NULL);
     CREATE VIEW stored AS
       SELECT s.space || '/' || s.name AS stack, b.place & \(Place.maximumOffset) AS first, b.count,
         datetime(b.stored_at / 1000, 'unixepoch') AS stored, length(b.events) AS bytes

@@ -38,7 +38,7 @@ final class Writer {
     reader = try SQLiteReader(database)
     begin = try Statement(database, "BEGIN IMMEDIATE")
     commit = try Statement(database, "COMMIT")
-    addStack = try Statement(database, "INSERT INTO stacks (space, name, policy) VALUES (?, ?, ?)")
+    addStack = try Statement(database, "INSERT INTO stacks (space, name, policy, checksum) VALUES (?, ?, ?, ?)")
     addBatch = try Statement(
       database,
       "INSERT INTO batches (place, count, stored_at, newest_time, checksum, events) VALUES (?, ?, ?, ?, ?, ?)")
@@ -46,8 +46,9 @@ final class Writer {
     moveHead = try Statement(database, "UPDATE heads SET sequence = ?, digest = ? WHERE id = ?")
     addRun = try Statement(database, "INSERT INTO runs (head, first, offset) VALUES (?, ?, ?)")
     setSnapshot = try Statement(
-      database, "INSERT OR REPLACE INTO snapshots (stack, fold_version, offset, bytes) VALUES (?, ?, ?, ?)")
-    setFact = try Statement(database, "INSERT OR REPLACE INTO facts (key, value) VALUES (?, ?)")
+      database, "INSERT OR REPLACE INTO snapshots (stack, fold_version, offset, bytes, checksum) VALUES (?, ?, ?, ?, ?)"
+    )
+    setFact = try Statement(database, "INSERT OR REPLACE INTO facts (key, value, checksum) VALUES (?, ?, ?)")
     removeFact = try Statement(database, "DELETE FROM facts WHERE key = ?")
   }
 
@@ -80,6 +81,8 @@ final class Writer {
         setSnapshot.bind(2, snapshot.foldVersion)
         setSnapshot.bind(3, snapshot.offset)
         setSnapshot.bind(4, snapshot.bytes)
+        let place = Place(stack: id, offset: snapshot.offset)
+        setSnapshot.bind(5, checksum(of: snapshot.bytes, at: place, storedAt: snapshot.foldVersion))
         try setSnapshot.run()
       }
     } catch { failure = error }
@@ -89,10 +92,14 @@ final class Writer {
 
   func setFact(_ key: String, _ value: [UInt8]?) throws(LogError) {
     try transaction { () throws(LogError) in
-      let statement = value == nil ? removeFact : setFact
-      statement.bind(1, key)
-      if let value { statement.bind(2, value) }
-      try statement.run()
+      guard let value else {
+        removeFact.bind(1, key)
+        return try removeFact.run()
+      }
+      setFact.bind(1, key)
+      setFact.bind(2, value)
+      setFact.bind(3, checksum(of: key, value))
+      try setFact.run()
     }
   }
 
@@ -170,6 +177,7 @@ final class Writer {
     addStack.bind(1, stack.space.description)
     addStack.bind(2, stack.stack.description)
     addStack.bind(3, policy.description)
+    addStack.bind(4, checksum(of: "\(stack) \(policy)"))
     try addStack.run()
     let id = database.lastInsertedRow
     remembered[stack] = Remembered(id: id, head: 0, lastStored: 0, heads: [:])
