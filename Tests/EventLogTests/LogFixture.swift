@@ -52,8 +52,16 @@ struct LogFixture {
       newestTime: now)
   }
 
-  /// One event of one device.
-  mutating func single(_ stack: StackName) -> LogAppend { append(to: stack, events: 1, by: [devices[0]]) }
+  /// One large event.
+  mutating func filled(_ size: Int) -> LogAppend {
+    var append = append(to: .main, events: 1, by: [devices[0]])
+    append.batch = EventBatch([(append.heads[0].dot, [UInt8](repeating: 7, count: size))])
+    return append
+  }
+}
+
+extension StoredHead {
+  fileprivate var dot: Dot { Dot(device, sequence) }
 }
 
 extension StackName {

@@ -10,7 +10,7 @@ import WireFormat
   @Test func killedProcessesLoseNothingAcknowledged() async throws {
     try await withTemporaryFolder { folder in
       let path = folder.path
-      for seed in UInt64(1)...6 {
+      for seed in UInt64(1)...5 {
         let result = await #expect(
           processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
         ) { [path = path as String, seed = seed as UInt64] in
@@ -108,7 +108,7 @@ private func crashStack(_ seed: UInt64) -> StackName { try! StackName("crash/rou
 
 extension LogFixture {
   fileprivate mutating func nextInCrash(_ seed: UInt64) -> LogAppend {
-    append(to: crashStack(seed), events: Int.random(in: 1...40, using: &random), size: 600)
+    append(to: crashStack(seed), events: Int.random(in: 1...40, using: &random), size: 300)
   }
 }
 
