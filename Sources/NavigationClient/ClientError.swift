@@ -34,6 +34,7 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     public static let unreachable = Code(rawValue: "unreachable")
   }
 
+  /// What kind of failure it is, for programs.
   public var code: Code
   /// What it happened to: a stack, a folder, a type, an endpoint.
   public var about: String
@@ -44,6 +45,7 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
   /// Whether the same call may work later without anything being repaired.
   public var isRetriable: Bool
 
+  /// An error of a program's own that is to look like the library's.
   public init(
     _ code: Code, about: String, _ message: String, _ underlying: (any Error)? = nil, isRetriable: Bool = false
   ) {

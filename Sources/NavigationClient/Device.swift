@@ -29,6 +29,7 @@ public final class Device: Sendable {
     /// Program and version, for the daemon's log.
     public var software = "NavigationClient"
 
+    /// What isn't named keeps its default.
     public init(
       daemon: String? = nil, folder: String? = nil, connects: Bool = true, lockWait: Duration = .seconds(5),
       announcesPresence: Bool = true, software: String = "NavigationClient"

@@ -47,6 +47,7 @@ public final class Observer: Sendable {
     try await engine.call { .report(within: within.milliseconds, $0) }
   }
 
+  /// Ends the connection; the stacks that it follows stay as they are.
   public func close() async { await engine.stop() }
 }
 
@@ -62,6 +63,7 @@ public final class ObservedStack: Sendable {
 
   deinit { engine.post(.leave(hub.name)) }
 
+  /// Which stack it is.
   public var name: StackName { hub.name }
 
   /// As ``Stack/state``.

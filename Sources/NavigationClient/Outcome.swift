@@ -31,5 +31,6 @@ public struct Outcome: Hashable, Sendable {
   /// The shown entries after the action, bottom to top.
   public var entries: [Entry]
 
+  /// Whether the action was made an event.
   public var isChange: Bool { dot != nil }
 }

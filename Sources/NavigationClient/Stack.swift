@@ -18,6 +18,7 @@ public final class Stack: Sendable {
 
   deinit { engine.post(.leave(hub.name)) }
 
+  /// Which stack it is.
   public var name: StackName { hub.name }
 
   // MARK: What is shown

@@ -8,6 +8,7 @@ public enum Connection: Hashable, Sendable {
   case connecting
   /// There was a connection; it is being made again.
   case reconnecting
+  /// The daemon answers.
   case connected
   /// A daemon is there and won't have this client; the reason is for a person.
   case refused(reason: String, isNotAuthorised: Bool)
@@ -15,7 +16,9 @@ public enum Connection: Hashable, Sendable {
 
 /// Another device that shows the stack.
 public struct DevicePresence: Hashable, Sendable {
+  /// Its id, of this incarnation.
   public var device: DeviceID
+  /// Its display name, as it gave it.
   public var name: String
   /// Nothing was heard of it for half a minute.
   public var isAway: Bool
@@ -25,7 +28,9 @@ public struct DevicePresence: Hashable, Sendable {
 
 /// A stack as one replica shows it at one moment.
 public struct StackState: Sendable {
+  /// Which stack it is.
   public var stack: StackName
+  /// How it decides between concurrent actions.
   public var policy: Policy
   /// The shown entries, bottom to top; the root is not among them.
   public var entries: [Entry]
@@ -33,6 +38,7 @@ public struct StackState: Sendable {
   public var conflicts: [Conflict]
   /// Those of `conflicts` that came since the stack was opened or ``Stack/markConflictsSeen()`` was called.
   public var newConflicts: [Conflict]
+  /// How this client stands to its daemon.
   public var connection: Connection
   /// Whether all that the daemon had when the stack was followed is in here, and new events come as they happen.
   public var isLive: Bool
@@ -51,7 +57,9 @@ public struct StackState: Sendable {
 
   /// The values shown, bottom to top.
   public var values: [Value] { entries.map(\.value) }
+  /// What is on top, nil at the root.
   public var top: Entry? { entries.last }
+  /// Whether nothing is shown but the root.
   public var isAtRoot: Bool { entries.isEmpty }
 
   /// The whole path as one Swift type.
@@ -69,8 +77,11 @@ public struct StackChange: Sendable {
   /// Goes up by one with every change of a stack in this process; a jump means that the reader was too slow and missed
   /// some.
   public var number: Int
+  /// The event's name: its author and number.
   public var dot: Dot
+  /// When its author did it.
   public var timestamp: Timestamp
+  /// What its author did.
   public var action: Action
   /// The author's display name, empty if it isn't known.
   public var author: String

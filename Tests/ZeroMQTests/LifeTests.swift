@@ -145,6 +145,7 @@ struct LifeTests {
     await #expect(processExitsWith: .failure) {
       struct Leaks: LoopHandler {
         typealias Command = Int
+        // Written once, before the loop's making returns; the misuse under test needs it to get out.
         nonisolated(unsafe) static var loop: Loop?
         init(_ loop: Loop) { Self.loop = loop }
       }
