@@ -18,7 +18,12 @@ package struct Navsync: ParsableCommand {
       ExitCodeDescription(69, "No daemon answers."),
       ExitCodeDescription(77, "The daemon doesn't let this device do it."),
     ],
-    subcommands: [Version.self])
+    subcommands: [
+      Push.self, Pop.self, Root.self, SetPath.self, Replace.self,
+      Show.self, Watch.self, ListStacks.self, ListDevices.self, Status.self,
+      Log.self, Replay.self, Fold.self, Export.self, Import.self, Verify.self,
+      FeedTopicCommand.self, Version.self,
+    ])
 
   package init() {}
 }

@@ -42,7 +42,7 @@ import Testing
     let late = claim(2, at: 6, first.digest, 10)
     let afterLate = claim(3, at: 7, late.digest, 30)
     let afterEarly = claim(3, at: 8, early.digest, 40)
-    let reader = Claim(event: event(Dot(b, 1), [a: 3]), previous: .empty, digest: Digest(high: 50, low: 0))
+    let reader = Claim(event: event(Dot(b, 1), [a: 3], at: 99), previous: .empty, digest: Digest(high: 50, low: 0))
     var generator = SeededGenerator(seed: 1)
     for _ in 0..<20 {
       let claims = [first, early, late, afterLate, reader].shuffled(using: &generator)

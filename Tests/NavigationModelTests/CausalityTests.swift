@@ -94,7 +94,7 @@ import Testing
   @Test func namesSayWhatIsWrong() throws {
     #expect(try StackName("alice/main").description == "alice/main")
     #expect(throws: NameError.Problem.notSpaceAndStack) { try problem { try StackName("alice") } }
-    #expect(throws: NameError.Problem.badCharacter) { try problem { try StackName("alice/Main") } }
+    #expect(throws: NameError.Problem.badCharacter) { try problem { try StackName("alice/mAin") } }
     #expect(throws: NameError.Problem.badStart) { try problem { try StackName("alice/.x") } }
     #expect(throws: NameError.Problem.empty) { try problem { try StackName("/main") } }
     #expect(throws: NameError.Problem.badCharacter) { try problem { try StackName("a/b/c") } }

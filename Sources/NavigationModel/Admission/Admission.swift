@@ -5,11 +5,14 @@ public struct Claim: Hashable, Sendable {
   public var previous: Digest
   /// The chain's digest after the event.
   public var digest: Digest
+  /// What decides a fork between events of one timestamp; the digest unless something else must stand in for it.
+  public var tieBreak: Digest
 
-  public init(event: Event, previous: Digest, digest: Digest) {
+  public init(event: Event, previous: Digest, digest: Digest, tieBreak: Digest? = nil) {
     self.event = event
     self.previous = previous
     self.digest = digest
+    self.tieBreak = tieBreak ?? digest
   }
 }
 
@@ -76,7 +79,7 @@ public struct Admission: Hashable, Sendable {
 
   private static func isEarlierClaim(_ left: Claim, _ right: Claim) -> Bool {
     left.event.timestamp != right.event.timestamp
-      ? left.event.timestamp < right.event.timestamp : left.digest < right.digest
+      ? left.event.timestamp < right.event.timestamp : left.tieBreak < right.tieBreak
   }
 
   /// The order by the sum of all that the author held, then by dot: causality's, with ties settled.

@@ -1,15 +1,17 @@
-import NavigationModel
+package import NavigationModel
 
 /// Puts JSON together, compact; the caller puts the punctuation.
-struct JSONWriter {
-  private(set) var bytes: [UInt8] = []
+package struct JSONWriter {
+  package private(set) var bytes: [UInt8] = []
 
-  mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
-  mutating func raw(_ json: [UInt8]) { bytes.append(contentsOf: json) }
-  mutating func string(_ text: String) { JSONText.append(text, to: &bytes) }
+  package init() {}
+
+  package mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
+  package mutating func raw(_ json: [UInt8]) { bytes.append(contentsOf: json) }
+  package mutating func string(_ text: String) { JSONText.append(text, to: &bytes) }
 
   /// Elements with commas between them.
-  mutating func list<Element>(_ elements: [Element], _ write: (inout JSONWriter, Element) -> Void) {
+  package mutating func list<Element>(_ elements: [Element], _ write: (inout JSONWriter, Element) -> Void) {
     for (place, element) in elements.enumerated() {
       if place > 0 { raw(",") }
       write(&self, element)
@@ -17,7 +19,7 @@ struct JSONWriter {
   }
 
   /// A value: a string of type `String` as it is, any other with its type's name.
-  mutating func value(_ value: Value) {
+  package mutating func value(_ value: Value) {
     if value.type == EventCodec.shortType, value.payload.first == UInt8(ascii: "\"") {
       raw(value.payload)
     } else {

@@ -1,0 +1,136 @@
+import ArgumentParsing
+import EventLog
+import NavigationClient
+import NavigationModel
+import WireFormat
+import ZeroMQ
+
+/// What all acting commands take.
+package struct ActOptions: ParsableOptions {
+  @Option(
+    placeholder: "NAME", environment: "NAVSYNC_DEVICE",
+    help: "The device that acts; without it the one named after this host. It is made at its first use.")
+  var device: String?
+  @OptionGroup var daemon: DaemonOptions
+  @Option(
+    placeholder: "POLICY",
+    help: "merge, latest or lead:DEVICE: what a new stack is to be; of one that exists, what it must be.")
+  var policy: PolicyArgument?
+  @Flag(help: "Fail with exit code 69 if no daemon has accepted the action in time. It stays stored and waits.")
+  var sync: Bool
+  @OptionGroup var output: OutputOptions
+
+  package init() {}
+
+  /// How long to catch up before acting, and to wait for the daemon's answer after it.
+  private static let catchUp = Duration.seconds(2)
+  private static let answer = Duration.seconds(5)
+
+  /// Does what a person asks of a stack: catches up, acts on this device's replica, waits for the daemon.
+  func act(on stack: StackName, _ intent: Intent, console: Console) async throws {
+    let places = try daemonEndpoints(daemon.daemon)
+    // Behind a path where nothing is nobody will answer.
+    let connects = places.contains { $0.path.map(isThere) ?? true }
+    let device: Device
+    do {
+      device = try await Device.open(
+        name: self.device,
+        options: Device.Options(
+          daemon: daemon.daemon, connects: connects, announcesPresence: false, software: "navsync \(Version.number)"))
+    } catch { throw commandError(error) }
+    for notice in device.notices { console.say("\(device.folder): \(notice)") }
+    do {
+      try await act(on: stack, intent, with: device, connects, console)
+    } catch {
+      await device.close()
+      throw error
+    }
+    await device.close()
+  }
+
+  private func act(
+    on name: StackName, _ intent: Intent, with device: Device, _ connects: Bool, _ console: Console
+  ) async throws {
+    let policy = try await policy(for: device, console)
+    do {
+      let stack = try await device.stack(name.description, policy: policy)
+      if connects {
+        do { try await stack.live(within: Self.catchUp) } catch {
+          guard [.timedOut, .unreachable].contains(error.code) else { throw error }
+        }
+      }
+      let outcome = try await stack.act(intent)
+      if let reason = outcome.reason { console.say("\(name): nothing changed, \(reason)") }
+      var unanswered: ClientError?
+      if connects {
+        do { try await stack.accepted(within: Self.answer) } catch {
+          guard [.timedOut, .unreachable].contains(error.code) else {
+            if outcome.isChange { console.say("the action is stored on this device, but the daemon has not taken it") }
+            throw error
+          }
+          unanswered = error
+        }
+      }
+      let state = stack.state
+      if state.waiting > 0 {
+        console.say("waiting: \(state.waiting)")
+        for problem in [state.problem].compactMap({ $0 }) { console.say("\(problem)") }
+      }
+      try print(outcome, state, console)
+      if sync, !connects || unanswered != nil {
+        throw CommandError(
+          .unreachable, "no daemon has accepted it; it is stored on this device and will be sent when one is there")
+      }
+    } catch let error as ClientError { throw commandError(error) }
+  }
+
+  private func print(_ outcome: Outcome, _ state: StackState, _ console: Console) throws {
+    guard output.json else { return try console.print(breadcrumbs(outcome.entries)) }
+    var json = JSONWriter()
+    json.raw(#"{"event":"#)
+    if let dot = outcome.dot { json.string(dot.description) } else { json.raw("null") }
+    json.raw(#","stack":"#)
+    json.raw(JSONLines.stack(outcome.entries))
+    json.raw(#","waiting":\#(state.waiting)}"#)
+    json.raw("\n")
+    try console.write(json.bytes)
+  }
+
+  /// The policy, with a leader's display name resolved.
+  private func policy(for device: Device, _ console: Console) async throws -> Policy? {
+    switch policy {
+    case nil: return nil
+    case .merge: return .merge
+    case .latest: return .latest
+    case .lead(let leader):
+      if let id = DeviceID(leader) { return .lead(id) }
+      if leader == device.name { return .lead(device.id) }
+      var names = DeviceNames()
+      let session = try await DaemonSession.open(daemon.daemon, on: console)
+      for known in try await session.list().devices { names.note(known.name, of: known.device) }
+      let ids = names.devices(named: leader)
+      guard let id = ids.first else {
+        throw CommandError(.notFound, "the daemon knows no device '\(leader)'; 'navsync devices' lists them")
+      }
+      guard ids.count == 1 else {
+        throw CommandError(
+          .refused, "\(ids.count) devices are called '\(leader)'; name one by its id, as 'navsync devices' lists them")
+      }
+      return .lead(id)
+    }
+  }
+}
+
+/// What the client couldn't do, as a command ends with it.
+func commandError(_ error: ClientError) -> CommandError {
+  if let underlying = error.underlying as? LogError { return commandError(underlying) }
+  let code: ExitCode =
+    switch error.code {
+    case .badName, .badValue: .usage
+    case .deviceInUse, .storage, .policyMismatch, .refused, .fork, .tooLarge: .refused
+    case .timedOut, .unreachable: .unreachable
+    case .notAuthorised: .notAuthorised
+    case _: .failed
+    }
+  return CommandError(code, "\(error)")
+}

@@ -1,0 +1,234 @@
+import EventLog
+import NavigationModel
+import WireFormat
+
+/// One event in the order in which a log has it.
+struct HistoryItem: Sendable {
+  /// From 1 on.
+  var offset: Int
+  /// When a log stored it, in milliseconds since 1970; nil if that isn't known.
+  var storedAt: Int?
+  var event: Event
+  /// The author's digest before the event.
+  var previous: Digest
+}
+
+/// Where commands read histories from: a daemon, a store on the disk, or a file of JSON lines.
+enum HistorySource {
+  case daemon(DaemonSession)
+  case store(any EventLogReader, path: String)
+  case file(FileHistory)
+
+  /// The store at a path if one is named, else a daemon.
+  static func open(store: String?, daemon: String?, on console: Console) async throws -> HistorySource {
+    if let store {
+      do {
+        return .store(try SQLiteLog.openReader(at: store), path: store)
+      } catch {
+        throw commandError(error)
+      }
+    }
+    return .daemon(try await DaemonSession.open(daemon, on: console))
+  }
+
+  /// What a person calls it.
+  var name: String {
+    switch self {
+    case .daemon(let session): "the daemon at \(session.endpoint)"
+    case .store(_, let path): "the store \(path)"
+    case .file(let file): file.name
+    }
+  }
+}
+
+/// What went wrong with a log, as a command ends with it.
+func commandError(_ error: LogError) -> CommandError {
+  let code: ExitCode =
+    switch error.code {
+    case .full, .readOnly, .busy: .refused
+    case .inputOutput, .notNext: .failed
+    case .newerFormat, .notAStore: .refused
+    case .notFound: .notFound
+    case .damaged: .damage
+    }
+  return CommandError(code, "\(error)")
+}
+
+/// A stack's history as it is walked: what was read of it, and what devices are called.
+final class History {
+  let stack: StackName
+  let policy: Policy
+  private(set) var names: DeviceNames
+  private(set) var chains: StackChains
+  /// The number of events when the walk began.
+  let head: Int
+  let lastStored: Int?
+  /// The devices that acted on it by then.
+  let authors: [DeviceID]
+  private let source: HistorySource
+  private let items: [HistoryItem]
+
+  /// Finds the stack in a source.
+  ///
+  /// - Throws: a ``CommandError`` with ``ExitCode/notFound`` if there is no such stack.
+  init(_ stack: StackName, in source: HistorySource) async throws {
+    self.stack = stack
+    self.source = source
+    chains = StackChains(stack: stack)
+    names = DeviceNames()
+    switch source {
+    case .daemon(let session):
+      items = []
+      let listing = try await session.list(space: stack.space.description)
+      for device in listing.devices { names.note(device.name, of: device.device) }
+      let following = try await session.follow(stack)
+      guard following.exists, let policy = following.policy else {
+        throw History.notFound(stack, source, listing.stacks.map(\.stack))
+      }
+      (self.policy, head, lastStored) = (policy, following.head, nil)
+      authors = following.heads.map(\.device)
+    case .store(let reader, _):
+      items = []
+      do {
+        names = try deviceNames(in: reader)
+        guard let info = try reader.info(of: stack) else {
+          throw History.notFound(stack, source, try reader.stacks(in: stack.space).map(\.stack.description))
+        }
+        (policy, head, lastStored) = (info.policy, info.head, info.lastStored)
+        authors = try reader.heads(of: stack).map(\.device)
+      } catch let error as LogError {
+        throw commandError(error)
+      }
+    case .file(let file):
+      guard file.stack == nil || file.stack == stack else {
+        throw History.notFound(stack, source, [file.stack?.description ?? ""])
+      }
+      items = file.items
+      names = file.names
+      (policy, head, lastStored) = (file.policy, items.count, nil)
+      authors = Set(items.map(\.event.dot.device)).sorted()
+    }
+  }
+
+  private static func notFound(_ stack: StackName, _ source: HistorySource, _ others: [String]) -> CommandError {
+    let there = others.prefix(5).joined(separator: ", ") + (others.count > 5 ? " and \(others.count - 5) more" : "")
+    return CommandError(
+      .notFound,
+      "there is no stack \(stack) in \(source.name)" + (others.isEmpty ? "" : "; in that space there are \(there)"))
+  }
+
+  /// Gives every event in log order, until the body says false or the head of the beginning is reached. Once.
+  ///
+  /// - Throws: a ``CommandError`` with ``ExitCode/damage`` at the first event that doesn't continue its chain.
+  func walk(_ body: (HistoryItem) throws -> Bool) async throws {
+    switch source {
+    case .file:
+      for item in items where try !body(item) { return }
+    case .store(let reader, _):
+      var offset = 0
+      while offset < head {
+        let batches: [StoredBatch]
+        do {
+          batches = try reader.read(stack, after: offset, maximumBytes: 1 << 20)
+        } catch {
+          throw commandError(error)
+        }
+        guard !batches.isEmpty else { return }
+        for batch in batches {
+          guard try take(batch.batch, at: batch.firstOffset, stored: batch.storedAt, body) else { return }
+          offset = batch.firstOffset + batch.batch.count - 1
+        }
+      }
+    case .daemon(let session):
+      defer { session.send(.unfollow(Unfollow(stack: stack.description))) }
+      while true {
+        switch try await session.next() {
+        case .events(let events) where events.stack == stack.description:
+          let batch: EventBatch
+          do { batch = try EventBatch(bytes: events.batch) } catch { throw damage(at: events.firstOffset, "\(error)") }
+          guard try take(batch, at: events.firstOffset, stored: nil, body) else { return }
+        case .live(let live) where live.stack == stack.description: return
+        case .refused(let refused): throw session.error(refused)
+        case _: continue
+        }
+      }
+    }
+  }
+
+  private func take(
+    _ batch: EventBatch, at first: Int, stored: Int?, _ body: (HistoryItem) throws -> Bool
+  ) throws -> Bool {
+    var offset = first
+    var goesOn = true
+    try batch.forEach { record in
+      guard goesOn else { return }
+      defer { offset += 1 }
+      let previous = chains.digest(of: record.dot.device)
+      let event: Event
+      do {
+        event = try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
+      } catch {
+        throw damage(at: offset, "\(error)")
+      }
+      goesOn = try body(HistoryItem(offset: offset, storedAt: stored, event: event, previous: previous))
+    }
+    return goesOn
+  }
+
+  private func damage(at offset: Int, _ problem: String) -> CommandError {
+    CommandError(
+      .damage, "\(stack) in \(source.name) can't be read on from event \(offset): \(problem); run 'navsync verify'")
+  }
+}
+
+/// The device names that a store keeps.
+func deviceNames(in reader: any EventLogReader) throws(LogError) -> DeviceNames {
+  var names = DeviceNames()
+  for fact in try reader.facts(prefixed: "device-name/") {
+    if let device = DeviceID(fact.key.dropFirst("device-name/".count)) {
+      names.note(String(decoding: fact.value, as: UTF8.self), of: device)
+    }
+  }
+  return names
+}
+
+extension DaemonSession {
+  /// The stacks of a space (all, if empty) and the devices that the daemon knows.
+  func list(space: String = "") async throws -> Listing {
+    send(.list(List(space: space)))
+    var whole = Listing(last: true)
+    while true {
+      switch try await next() {
+      case .listing(let part):
+        whole.stacks += part.stacks
+        whole.devices += part.devices
+        if part.last { return whole }
+      case .refused(let refused): throw error(refused)
+      case _: continue
+      }
+    }
+  }
+
+  /// Begins to follow a stack from its first event; events and ``Live`` come next.
+  func follow(_ stack: StackName) async throws -> Following {
+    send(.follow(Follow(stack: stack.description)))
+    while true {
+      switch try await next() {
+      case .following(let following) where following.stack == stack.description: return following
+      case .refused(let refused): throw error(refused)
+      case _: continue
+      }
+    }
+  }
+
+  func status() async throws -> StatusReport {
+    send(.statusRequest(StatusRequest()))
+    while true {
+      switch try await next() {
+      case .statusReport(let report): return report
+      case .refused(let refused): throw error(refused)
+      case _: continue
+      }
+    }
+  }
+}

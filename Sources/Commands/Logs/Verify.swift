@@ -1,0 +1,137 @@
+package import ArgumentParsing
+import EventLog
+import NavigationModel
+import WireFormat
+
+/// `navsync verify`.
+package struct Verify: RunnableCommand {
+  package static let configuration = CommandConfiguration(
+    name: "verify", abstract: "Compute checksums, orders and digests anew, and say the first place that is wrong.",
+    discussion: """
+      With --store the whole store is checked, also beside a running daemon. Otherwise a file of JSON lines, a stack of \
+      the daemon, or all of its stacks. Exit code 5 means damage.
+      """,
+    examples: [
+      CommandExample("navsync verify --store ~/.local/state/navsync/daemon", "A daemon's store."),
+      CommandExample("navsync verify alice-main.jsonl", "An export."),
+      CommandExample("navsync verify alice/main", "What the daemon sends of a stack."),
+    ])
+
+  @Argument(help: "A stack as space/stack, or a file of JSON lines, - for the standard input; without it everything.")
+  var what: String?
+  @OptionGroup var source: SourceOptions
+  @OptionGroup var output: OutputOptions
+
+  package init() {}
+
+  private struct Report: Encodable {
+    var stacks: Int
+    var events: Int
+    var problems: [String]
+  }
+
+  package func run(on console: Console) async throws {
+    let report: Report
+    if source.store != nil {
+      report = try await store(on: console)
+    } else if let what, what == "-" || isThere(what) || (try? StackName(what)) == nil {
+      report = try file(what, on: console)
+    } else {
+      report = try await daemon(on: console)
+    }
+    if output.json {
+      try printJSON([report], on: console)
+    } else {
+      for problem in report.problems { try console.print(console.styled(problem, .red)) }
+      try console.print(
+        "\(report.events) events in \(report.stacks) stacks: "
+          + (report.problems.isEmpty ? "whole" : "\(report.problems.count) problems"))
+    }
+    if !report.problems.isEmpty { throw CommandError(.damage, "damage was found; see above") }
+  }
+
+  private func stack() throws -> StackName? {
+    do { return try what.map { try StackName($0) } } catch { throw CommandError(.usage, "\(error)") }
+  }
+
+  private func store(on console: Console) async throws -> Report {
+    guard case .store(let reader, _) = try await source.open(on: console) else { preconditionFailure("no store") }
+    var progress = ProgressLine(on: console)
+    do {
+      let found = try verify(reader, only: try stack()) { progress.update("\($0.events) events checked") }
+      progress.clear()
+      return Report(stacks: found.stacks, events: found.events, problems: found.problems.map(\.description))
+    } catch let error as LogError {
+      progress.clear()
+      throw commandError(error)
+    }
+  }
+
+  private func daemon(on console: Console) async throws -> Report {
+    let session = try await DaemonSession.open(source.daemon.daemon, on: console)
+    var stacks = try stack().map { [$0] } ?? []
+    if stacks.isEmpty {
+      for info in try await session.list().stacks {
+        do { stacks.append(try StackName(info.stack)) } catch { throw CommandError(.damage, "\(error)") }
+      }
+    }
+    var report = Report(stacks: 0, events: 0, problems: [])
+    var progress = ProgressLine(on: console)
+    for stack in stacks {
+      do {
+        let history = try await History(stack, in: .daemon(session))
+        var count = 0
+        try await history.walk { _ in
+          count += 1
+          progress.update("\(report.events + count) events checked")
+          return true
+        }
+        report.events += count
+        if count < history.head { report.problems.append("\(stack): \(count) of \(history.head) events came") }
+      } catch let error as CommandError where error.code == .damage {
+        report.problems.append(error.message)
+      }
+      report.stacks += 1
+    }
+    progress.clear()
+    return report
+  }
+
+  private func file(_ path: String, on console: Console) throws -> Report {
+    let file = try FileHistory(try LineReader(path: path, on: console), stack: nil, policy: nil)
+    var report = Report(stacks: 1, events: file.lines.count, problems: [])
+    if file.isCut { report.problems.append("\(file.name): the trailer is missing; the file was cut") }
+    for dot in file.forks {
+      report.problems.append("\(file.name): two events are called \(file.text(dot.device)):\(dot.sequence)")
+    }
+    for dot in file.held {
+      report.problems.append("\(file.name): \(file.text(dot.device)):\(dot.sequence) needs events that are not there")
+    }
+    guard let stack = file.stack, file.hasRealIDs else {
+      console.say("\(file.name): without a stack's name and device ids there are no digests to check")
+      return report
+    }
+    var chains = StackChains(stack: stack)
+    let lines = Dictionary(file.lines.map { ($0.event.dot, $0) }) { first, _ in first }
+    for item in file.items {
+      let line = lines[item.event.dot]
+      if let claimed = line?.previous, claimed != chains.digest(of: item.event.dot.device) {
+        report.problems.append(
+          "\(file.name), line \(line?.number ?? 0): the digest before \(item.event.dot) is another one; an event before it was changed"
+        )
+        return report
+      }
+      do { _ = try chains.append(item.event) } catch {
+        report.problems.append("\(file.name), line \(line?.number ?? 0): \(error)")
+        return report
+      }
+    }
+    for head in file.trailer?.heads ?? [] {
+      let device = DeviceID(head.device)
+      if device.map({ chains.vector[$0] != head.sequence || chains.digest(of: $0) != head.digest }) ?? true {
+        report.problems.append("\(file.name): the trailer's head of \(head.device) is not what the events come to")
+      }
+    }
+    return report
+  }
+}

@@ -1,0 +1,187 @@
+package import ArgumentParsing
+import NavigationModel
+import WireFormat
+
+/// `navsync watch`.
+package struct Watch: RunnableCommand {
+  package static let configuration = CommandConfiguration(
+    name: "watch", abstract: "Follow a stack, a line a change, until interrupted.",
+    discussion: """
+      Begins with the stack as it is. When the daemon goes away it waits for it and goes on where it was. A stack that \
+      nobody has acted on yet is watched from its first action on.
+      """,
+    examples: [
+      CommandExample("navsync watch alice/main", "Every action on any device, as it comes."),
+      CommandExample("navsync watch alice/main --json | jq -c .stack", "The stack after each change, for a program."),
+    ])
+
+  @Argument(help: "The stack, as space/stack.") var stack: StackName
+  @Option(placeholder: "N", help: "End after so many changes.") var count: Int?
+  @OptionGroup var daemon: DaemonOptions
+  @OptionGroup var output: OutputOptions
+
+  package init() {}
+
+  package func validate() throws {
+    if let count, count < 1 { throw ValueError("--count must be at least 1") }
+  }
+
+  package func run(on console: Console) async throws {
+    var watcher = Watcher(stack: stack, console: console, json: output.json, remaining: count)
+    var session: DaemonSession? = try await DaemonSession.open(daemon.daemon, on: console)
+    while true {
+      do {
+        if let session { return try await watcher.follow(session) }
+      } catch let error as CommandError where error.code == .unreachable {
+        console.say("\(error); waiting for it")
+      }
+      session = nil
+      while session == nil {
+        // The attempt itself takes as long as its patience, so this doesn't spin; a path that isn't there is seen at once.
+        try await Task.sleep(for: .milliseconds(300))
+        do {
+          session = try await DaemonSession.open(daemon.daemon, on: console)
+        } catch let error as CommandError where error.code == .unreachable {
+          continue
+        }
+      }
+      console.say("the daemon is back")
+    }
+  }
+}
+
+/// What a watch has seen so far; it outlives the session.
+private struct Watcher: ~Copyable {
+  let stack: StackName
+  let console: Console
+  let json: Bool
+  var remaining: Int?
+  var names = DeviceNames()
+  var chains: StackChains
+  var fold: StackFold?
+  var isLive = false
+  var told: Set<Conflict> = []
+
+  init(stack: StackName, console: Console, json: Bool, remaining: Int?) {
+    self.stack = stack
+    self.console = console
+    self.json = json
+    self.remaining = remaining
+    chains = StackChains(stack: stack)
+  }
+
+  /// Returns when as many changes as were asked for have come.
+  mutating func follow(_ session: DaemonSession) async throws {
+    try await learnNames(session)
+    session.send(.follow(Follow(stack: stack.description, start: .vector(chains.heads))))
+    while true {
+      switch try await session.next() {
+      case .following(let following):
+        if fold == nil, let policy = following.policy { fold = StackFold(policy: policy) }
+        if !following.exists { console.say("nobody has acted on \(stack) yet; waiting for the first") }
+      case .events(let events):
+        if fold == nil { fold = StackFold(policy: try await policy(session)) }
+        try await take(events, session)
+        if remaining == 0 { return }
+      case .live:
+        if !isLive {
+          isLive = true
+          try printBeginning()
+        }
+      case .presence(let presence): try tell(presence)
+      case .refused(let refused): throw session.error(refused)
+      case _: continue
+      }
+    }
+  }
+
+  private mutating func learnNames(_ session: DaemonSession) async throws {
+    for device in try await session.list(space: stack.space.description).devices {
+      names.note(device.name, of: device.device)
+    }
+  }
+
+  /// Of a stack that has come to be while it was watched.
+  private mutating func policy(_ session: DaemonSession) async throws -> Policy {
+    let listing = try await session.list(space: stack.space.description)
+    return listing.stacks.first { $0.stack == stack.description }?.policy ?? .merge
+  }
+
+  private mutating func take(_ events: EventsMessage, _ session: DaemonSession) async throws {
+    var fresh: [Event] = []
+    do {
+      let batch = try EventBatch(bytes: events.batch)
+      var chains = self.chains
+      try batch.forEach { (record) throws(ChainFault) in
+        guard !chains.vector.contains(record.dot) else { return }
+        fresh.append(
+          try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range))
+      }
+      self.chains = chains
+    } catch {
+      throw CommandError(.damage, "the daemon sent an event of \(stack) that can't be taken: \(error)")
+    }
+    for event in fresh {
+      let isVoid = fold?.apply(event) ?? true
+      guard isLive, remaining != 0 else { continue }
+      if names[event.dot.device] == nil { try await learnNames(session) }
+      try printChange(event, isVoid)
+      if let left = remaining { remaining = left - 1 }
+    }
+  }
+
+  private mutating func printBeginning() throws {
+    guard fold != nil else { return }
+    let entries = fold?.entries() ?? []
+    let conflicts = fold?.conflicts() ?? []
+    told = Set(conflicts)
+    if json { return try printJSON(event: nil, entries, conflicts) }
+    try console.print("\(stack)  \(breadcrumbs(entries))")
+  }
+
+  private mutating func printChange(_ event: Event, _ isVoid: Bool) throws {
+    let entries = fold?.entries() ?? []
+    let conflicts = fold?.conflicts() ?? []
+    if json { return try printJSON(event: event, entries, conflicts) }
+    let time = console.styled(localTimeOfDay(milliseconds: event.timestamp.milliseconds), .dim)
+    let who = console.styled(names.text(event.dot.device), .cyan)
+    try console.print(
+      "\(time)  \(who)  \(text(of: event.action))\(isVoid ? " (void)" : "")  →  \(breadcrumbs(entries))")
+    var values: [EntryID: Value] = [:]
+    for entry in entries { values[entry.id] = entry.value }
+    for conflict in conflicts where !told.contains(conflict) {
+      try console.print("  " + console.styled("! \(text(of: conflict, names, values))", .yellow))
+    }
+    told = Set(conflicts)
+  }
+
+  private func printJSON(event: Event?, _ entries: [Entry], _ conflicts: [Conflict]) throws {
+    var json = JSONWriter()
+    json.raw("{")
+    if let event {
+      json.raw(#""event":"#)
+      json.raw(JSONLines.line(event, stack: stack.description, previous: nil))
+      json.raw(#","author":"#)
+      json.string(names.text(event.dot.device))
+      json.raw(",")
+    }
+    json.raw(#""stack":"#)
+    json.raw(JSONLines.stack(entries))
+    json.raw(#","conflicts":["#)
+    json.list(JSONLines.conflicts(conflicts)) { $0.raw($1) }
+    json.raw("]}\n")
+    try console.write(json.bytes)
+  }
+
+  private mutating func tell(_ presence: Presence) throws {
+    guard let device = presence.device, !json else { return }
+    names.note(presence.name, of: device)
+    let state =
+      switch presence.state {
+      case .active: "is here"
+      case .away: "is away"
+      case .gone: "is gone"
+      }
+    console.say("\(names.text(device)) \(state)")
+  }
+}

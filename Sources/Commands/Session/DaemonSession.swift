@@ -1,0 +1,204 @@
+import NavigationModel
+import WireFormat
+import ZeroMQ
+
+/// An observer's session with a daemon, for commands that ask, read logs or bring events along: message for message,
+/// without a replica. One task uses it.
+final class DaemonSession {
+  let endpoint: String
+  private(set) var welcome: Welcome
+  private let loop: SocketLoop<Message>
+  private var arrivals: AsyncThrowingStream<[Arrival], any Error>.Iterator
+  private var waiting: ArraySlice<Arrival> = []
+
+  /// A message and how many bytes of credit it took.
+  struct Arrival: Sendable {
+    var message: Message
+    var bytes: Int
+  }
+
+  /// Connects to the first daemon that answers, of the one named or those of the default places.
+  ///
+  /// - Throws: a ``CommandError`` with ``ExitCode/unreachable`` that names the places, or what the daemon refused.
+  static func open(_ named: String?, on console: Console, within patience: Duration = .seconds(3)) async throws
+    -> DaemonSession
+  {
+    let places = try daemonEndpoints(named)
+    for place in places {
+      if let session = try await DaemonSession(place, within: patience) { return session }
+    }
+    throw CommandError(
+      .unreachable,
+      "no daemon answers at \(places.map(\.description).joined(separator: " or ")); start one with 'navsyncd', or name "
+        + "another with --daemon ENDPOINT")
+  }
+
+  private init?(_ endpoint: Endpoint, within patience: Duration) async throws {
+    // Nobody can be behind a path where nothing is: no need to wait for it.
+    if let path = endpoint.path, !isThere(path) { return nil }
+    self.endpoint = endpoint.description
+    let (stream, continuation) = AsyncThrowingStream.makeStream(of: [Arrival].self)
+    do {
+      loop = try SocketLoop(name: "session") { loop in
+        try SessionHandler(loop, endpoint, continuation, patience: patience)
+      }
+    } catch let error as ZeroMQError {
+      throw CommandError(.unreachable, "\(error)")
+    }
+    arrivals = stream.makeAsyncIterator()
+    welcome = Welcome(daemon: DeviceID(high: 0, low: 0), epoch: 0, serverTime: 0)
+    do {
+      switch try await next() {
+      case .welcome(let welcome): self.welcome = welcome
+      case .refused(let refused): throw error(refused)
+      case _: throw CommandError(.failed, "\(endpoint) answers, but not as a daemon of navsync does")
+      }
+    } catch is Silence {
+      loop.stop()
+      return nil
+    }
+  }
+
+  deinit { loop.requestStop() }
+
+  /// Hands a message to the daemon. Nothing is lost while the session lasts; if it ends, ``next()`` throws.
+  func send(_ message: Message) { loop.mailbox.post(message) }
+
+  func send(_ messages: [Message]) { loop.mailbox.post(contentsOf: messages) }
+
+  /// The next message. Throws when the daemon is gone, or says nothing for ten seconds though pinged.
+  func next() async throws -> Message {
+    while true {
+      if let arrival = waiting.popFirst() {
+        if case .events = arrival.message { send(.credit(Credit(bytes: arrival.bytes))) }
+        if case .pong = arrival.message { continue }
+        return arrival.message
+      }
+      do {
+        guard let batch = try await arrivals.next() else { throw Silence() }
+        waiting = batch[...]
+      } catch is Silence where welcome.epoch != 0 {
+        throw CommandError(.unreachable, "the daemon at \(endpoint) is gone; what was asked may not have been done")
+      }
+    }
+  }
+
+  func error(_ refused: Refused) -> CommandError {
+    let code: ExitCode =
+      switch refused.code {
+      case .notAuthorised: .notAuthorised
+      case .notFound: .notFound
+      case .fork, .policyMismatch, .sequenceGap, .missingContext, .clockAhead, .storage, .notYours: .refused
+      case .badName: .usage
+      case .busy: .unreachable
+      case _: .failed
+      }
+    return CommandError(code, refused.reason)
+  }
+}
+
+/// Nothing came for as long as was to be waited.
+struct Silence: Error {}
+
+/// Where to look for a daemon: the one named, else the default places.
+func daemonEndpoints(_ named: String?) throws -> [Endpoint] {
+  do {
+    if let named { return [try Endpoint(named)] }
+    return try IPCPath.candidates().map { try Endpoint("ipc://" + $0) }
+  } catch {
+    throw CommandError(.usage, "\(error)")
+  }
+}
+
+/// The session's end on the loop's thread.
+private struct SessionHandler: LoopHandler {
+  private let loop: Loop
+  private let dealer: SocketID
+  private let arrivals: AsyncThrowingStream<[DaemonSession.Arrival], any Error>.Continuation
+  private let patience: Int
+  private var unsent: [[UInt8]] = []
+  private var isConnected = false
+  private var lastHeard: Int
+  private var lastPing: Int
+
+  private static let pingMilliseconds = 2000
+  private static let silenceMilliseconds = 10_000
+
+  init(
+    _ loop: Loop, _ endpoint: Endpoint,
+    _ arrivals: AsyncThrowingStream<[DaemonSession.Arrival], any Error>.Continuation,
+    patience: Duration
+  ) throws {
+    self.loop = loop
+    self.arrivals = arrivals
+    dealer = try loop.dealer(connect: endpoint)
+    let now = Moment.now().monotonic
+    lastHeard = now
+    lastPing = now
+    self.patience = Int(patience / .milliseconds(1))
+    unsent = [
+      Message.hello(Hello(software: "navsync \(Version.number)")).encoded(),
+      Message.credit(Credit(bytes: Limits().credit)).encoded(),
+    ]
+    arrivals.onTermination = { _ in }
+  }
+
+  var deadline: Int? {
+    isConnected ? min(lastPing + Self.pingMilliseconds, lastHeard + Self.silenceMilliseconds) : lastHeard + patience
+  }
+
+  mutating func commands(_ commands: [Message], at now: Moment) {
+    unsent += commands.map { $0.encoded() }
+    flush()
+  }
+
+  mutating func received(_ messages: [[UInt8]], on socket: SocketID, at now: Moment) {
+    lastHeard = now.monotonic
+    lastPing = now.monotonic
+    do {
+      arrivals.yield(
+        try messages.map { DaemonSession.Arrival(message: try Message(decoding: $0), bytes: $0.count) })
+    } catch {
+      arrivals.finish(throwing: CommandError(.damage, "the daemon sent what can't be read: \(error)"))
+    }
+  }
+
+  mutating func connectionsChanged(_ events: [ConnectionEvent], on socket: SocketID, at now: Moment) {
+    for event in events {
+      switch event.change {
+      case .connected:
+        // What a session was is gone with its connection.
+        if isConnected { arrivals.finish(throwing: Silence()) }
+        isConnected = true
+        lastHeard = now.monotonic
+        flush()
+      case .disconnected: if isConnected { arrivals.finish(throwing: Silence()) }
+      case _: break
+      }
+    }
+  }
+
+  mutating func writable(_ socket: SocketID, at now: Moment) { flush() }
+
+  mutating func turnEnded(at now: Moment) {
+    if !isConnected {
+      if now.monotonic >= lastHeard + patience { arrivals.finish(throwing: Silence()) }
+      return
+    }
+    if now.monotonic >= lastHeard + Self.silenceMilliseconds {
+      arrivals.finish(throwing: Silence())
+    } else if now.monotonic >= lastPing + Self.pingMilliseconds {
+      lastPing = now.monotonic
+      unsent.append(Message.ping(Ping(heads: [])).encoded())
+      flush()
+    }
+  }
+
+  private mutating func flush() {
+    guard isConnected else { return }
+    var sent = 0
+    while sent < unsent.count, loop.send(unsent[sent], on: dealer) == .sent { sent += 1 }
+    unsent.removeFirst(sent)
+    if !unsent.isEmpty { loop.notifyWhenWritable(dealer) }
+  }
+}
