@@ -1,5 +1,5 @@
 public import NavigationModel
-public import WireFormat
+import WireFormat
 import ZeroMQ
 
 /// A reader without a device: it follows stacks and asks the daemon questions, keeps nothing on the disk, takes no lock
@@ -38,13 +38,13 @@ public final class Observer: Sendable {
   /// The stacks of a space (nil: all that may be read) and the devices that the daemon knows.
   ///
   /// - Throws: ``ClientError``: `.unreachable`, `.timedOut`, `.notAuthorised`, `.refused`.
-  public func list(space: String? = nil, within: Duration = .seconds(5)) async throws(ClientError) -> Listing {
-    try await engine.call { .list(space: space ?? "", within: within.milliseconds, $0) }
+  public func list(space: String? = nil, within: Duration = .seconds(5)) async throws(ClientError) -> DaemonListing {
+    DaemonListing(try await engine.call { .list(space: space ?? "", within: within.milliseconds, $0) })
   }
 
   /// The daemon's counters. Throws as ``list(space:within:)``.
-  public func status(within: Duration = .seconds(5)) async throws(ClientError) -> StatusReport {
-    try await engine.call { .report(within: within.milliseconds, $0) }
+  public func status(within: Duration = .seconds(5)) async throws(ClientError) -> DaemonStatus {
+    DaemonStatus(try await engine.call { .report(within: within.milliseconds, $0) })
   }
 
   /// Ends the connection; the stacks that it follows stay as they are.
@@ -92,7 +92,7 @@ public final class ObservedStack: Sendable {
 
 extension Device {
   /// As ``Observer/list(space:within:)``.
-  public func list(space: String? = nil, within: Duration = .seconds(5)) async throws(ClientError) -> Listing {
-    try await engine.call { .list(space: space ?? "", within: within.milliseconds, $0) }
+  public func list(space: String? = nil, within: Duration = .seconds(5)) async throws(ClientError) -> DaemonListing {
+    DaemonListing(try await engine.call { .list(space: space ?? "", within: within.milliseconds, $0) })
   }
 }

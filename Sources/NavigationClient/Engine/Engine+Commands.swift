@@ -28,6 +28,7 @@ extension Engine {
       case .markConflictsSeen(let name): markConflictsSeen(name)
       case .resolved(let endpoint): open(endpoint)
       case .connect:
+        followWaiting(at: now)
         core.start(now: now.monotonic)
         core.hurry(now: now.monotonic)
       }
@@ -42,27 +43,48 @@ extension Engine {
     do throws(ClientError) { replica = try self.replica.open(name, policy: policy) } catch {
       return reply.fail(error)
     }
-    if stacks[name] == nil {
-      var stack = OpenStack(replica: replica, hub: StackHub(name: name))
-      if let device = configuration.device {
-        stack.acknowledged = min(readAcknowledged(name), replica.chains.vector[device])
-        stack.savedAcknowledged = stack.acknowledged
-      }
-      stacks[name] = stack
-      markConflictsSeen(name)
-      core.follow(name, policy: replica.policy, now: now.monotonic)
-    }
+    follow(replica, at: now)
     stacks[name]?.users += 1
     commit(at: now)
     publish(name)
     if let hub = stacks[name]?.hub { reply.succeed(hub) }
   }
 
+  private mutating func follow(_ replica: StackReplica, at now: Moment) {
+    let name = replica.name
+    guard stacks[name] == nil else { return }
+    var stack = OpenStack(replica: replica, hub: StackHub(name: name))
+    if let device = configuration.device {
+      stack.acknowledged = min(readAcknowledged(name), replica.chains.vector[device])
+      stack.savedAcknowledged = stack.acknowledged
+    }
+    stacks[name] = stack
+    markConflictsSeen(name)
+    core.follow(name, policy: replica.policy, now: now.monotonic)
+  }
+
+  /// What a daemon didn't take in an earlier life of this device is sent now, whoever has the stack open.
+  private mutating func followWaiting(at now: Moment) {
+    guard let device = configuration.device, let log = replica.log else { return }
+    do throws(LogError) {
+      for info in try log.stacks(in: nil) where stacks[info.stack] == nil {
+        let own = try log.heads(of: info.stack).first { $0.device == device }?.sequence ?? 0
+        guard own > readAcknowledged(info.stack), let stack = try? replica.open(info.stack, policy: nil) else {
+          continue
+        }
+        follow(stack, at: now)
+      }
+    } catch { storageProblem = ClientError(error) }
+  }
+
   private mutating func leave(_ name: StackName) {
-    guard let users = stacks[name]?.users else { return }
-    stacks[name]?.users = users - 1
-    // An own event that waits keeps the stack followed until the device is closed.
-    guard users == 1, waiting(of: name) == 0, stacks[name]?.replica.hasPending == false else { return }
+    stacks[name]?.users -= 1
+    leaveIfUnused(name)
+  }
+
+  /// An own event that waits keeps the stack followed.
+  mutating func leaveIfUnused(_ name: StackName) {
+    guard let stack = stacks[name], stack.users == 0, waiting(of: name) == 0, !stack.replica.hasPending else { return }
     saveAcknowledged(name)
     core.unfollow(name)
     stacks.removeValue(forKey: name)?.hub.end()
@@ -83,7 +105,7 @@ extension Engine {
         entries: stack.replica.entries())
       // Also what changed nothing waits for the commit: it may rest on an act that isn't stored yet.
       uncommitted.append((name, outcome, reply))
-      if !stack.replica.hasPending { committed += takeUncommitted() }
+      if !replica.hasPending { committed += takeUncommitted() }
       if replica.pendingBytes > Replica.commitBytes { commit(at: now) }
     } catch {
       reply.fail(error)
@@ -91,7 +113,6 @@ extension Engine {
   }
 
   private mutating func takeUncommitted() -> [(stack: StackName, outcome: Outcome, reply: Reply<Outcome>)] {
-    guard !replica.stacks.values.contains(where: \.hasPending) else { return [] }
     defer { uncommitted = [] }
     return uncommitted
   }

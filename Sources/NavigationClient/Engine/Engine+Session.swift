@@ -35,6 +35,7 @@ extension Engine {
       stacks[name]?.acknowledged = through
       if stacks[name]?.problem?.isRetriable == true { stacks[name]?.problem = nil }
       dirty.insert(name)
+      leaveIfUnused(name)
     case .rejected(let name, let dot, let code, let detail, let isWaiting):
       stop(
         name,
@@ -161,7 +162,7 @@ extension Engine {
     guard let stack = stacks[name] else { return }
     stack.replica.notesEvents = stack.wasLive && stack.hub.hasChangeReaders
     do throws(ChainFault) {
-      try stack.replica.receive(batch)
+      try replica.receive(batch, of: name)
       stacks[name]?.faults = 0
     } catch {
       if case .malformed(let cause) = error, cause.code == .unsupported {
@@ -187,9 +188,10 @@ extension Engine {
 
   /// Puts on the disk what was taken in, tells the session, and lets those know who acted.
   mutating func commit(at now: Moment) {
-    let received = replica.stacks.values.filter(\.hasReceivedPending).map(\.name)
-    let own = Set(replica.stacks.values.filter(\.hasOwnPending).map(\.name))
-    guard undelivered > 0 || !received.isEmpty || !own.isEmpty else { return }
+    guard undelivered > 0 || replica.hasPending else { return }
+    let pending = replica.pending
+    let received = pending.filter(\.hasReceivedPending).map(\.name)
+    let own = Set(pending.filter(\.hasOwnPending).map(\.name))
     let acts = uncommitted
     uncommitted = []
     do throws(ClientError) {

@@ -1,6 +1,6 @@
 package import EventLog
 package import NavigationModel
-import WireFormat
+package import WireFormat
 
 /// All stacks that one replica has open, with the log that they share: a device's, or an observer's without a log.
 ///
@@ -13,6 +13,8 @@ package final class Replica {
   package let log: (any EventLog)?
   package private(set) var stacks: [StackName: StackReplica] = [:]
   private var intents: [StackName: IntentMemory] = [:]
+  /// Stacks that took something in since the last commit.
+  private var changed: Set<StackName> = []
 
   /// How much may wait for a commit before it is made.
   package static let commitBytes = 1 << 20
@@ -46,12 +48,27 @@ package final class Replica {
   }
 
   package func close(_ name: StackName) {
+    precondition(!changed.contains(name), "\(name) has something to commit")
     stacks[name] = nil
     intents[name] = nil
   }
 
   /// The bytes that wait for a commit.
-  package var pendingBytes: Int { stacks.values.reduce(0) { $0 + $1.pendingBytes } }
+  package var pendingBytes: Int { changed.reduce(0) { $0 + (stacks[$1]?.pendingBytes ?? 0) } }
+
+  package var hasPending: Bool { !changed.isEmpty }
+
+  /// The stacks that took something in since the last commit, by name.
+  package var pending: [StackReplica] { changed.sorted().compactMap { stacks[$0] } }
+
+  /// Takes in those events of a batch that the stack lacks.
+  ///
+  /// - Throws: at the first that can't be; those before it are in.
+  package func receive(_ batch: EventBatch, of name: StackName) throws(ChainFault) {
+    guard let stack = stacks[name] else { return }
+    defer { if stack.hasPending { changed.insert(name) } }
+    try stack.receive(batch)
+  }
 
   /// Makes an intent an event of this device, if anything would change. Not done before ``commit()`` returned.
   ///
@@ -62,6 +79,7 @@ package final class Replica {
     guard let stack = stacks[name], let device else {
       preconditionFailure("only a device acts, and only on a stack that it has open")
     }
+    defer { if stack.hasPending { changed.insert(name) } }
     guard let id else { return (try stack.act(intent, by: device, at: wall), false) }
     var memory: IntentMemory
     if let open = intents[name] { memory = open } else { memory = try IntentMemory(stack, device: device, log: log) }
@@ -84,26 +102,30 @@ package final class Replica {
   ///
   /// - Returns: the stacks that have something new.
   package func commit() throws(ClientError) -> [StackReplica] {
-    let changed = stacks.values.filter(\.hasPending).sorted { $0.name < $1.name }
-    if changed.isEmpty { return [] }
+    let stacks = pending
+    if stacks.isEmpty { return [] }
     guard let log else {
-      for stack in changed { stack.committed(firstOffset: nil) }
-      return changed
+      changed = []
+      for stack in stacks { stack.committed(firstOffset: nil) }
+      return stacks
     }
     do throws(LogError) {
-      let offsets = try log.append(changed.compactMap { $0.append() })
-      for (stack, offset) in zip(changed, offsets) { stack.committed(firstOffset: offset) }
+      let offsets = try log.append(stacks.compactMap { $0.append() })
+      changed = []
+      for (stack, offset) in zip(stacks, offsets) { stack.committed(firstOffset: offset) }
     } catch {
       try discard()
       throw ClientError(error)
     }
-    return changed
+    return stacks
   }
 
   /// Forgets what wasn't committed. Whether a failed commit is stored is open, so the log is asked.
   private func discard() throws(ClientError) {
     guard let log else { return }
-    for stack in stacks.values where stack.hasPending { try stack.load(from: log) }
+    let stacks = pending
+    changed = []
     intents = [:]
+    for stack in stacks { try stack.load(from: log) }
   }
 }
