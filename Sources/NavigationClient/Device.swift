@@ -45,17 +45,17 @@ public final class Device: Sendable {
 
   /// The display name.
   public let name: String
-  /// The device's id. One incarnation: it is new after the device's history was found to differ from what a daemon has.
-  public let id: DeviceID
+  /// The device's id. One incarnation: it is another after a daemon was found to hold another history under it, as when
+  /// a backup of the folder was restored; nothing is lost then.
+  public var id: DeviceID { engine.identity.withLock { $0 } ?? DeviceID(high: 0, low: 0) }
   /// Where the device's log is.
   public let folder: String
   /// What opening the store found that a person may want to know, such as a tail that was cut.
   public let notices: [String]
   let engine: EngineThread
 
-  private init(name: String, id: DeviceID, folder: String, notices: [String], engine: EngineThread) {
+  private init(name: String, folder: String, notices: [String], engine: EngineThread) {
     self.name = name
-    self.id = id
     self.folder = folder
     self.notices = notices
     self.engine = engine
@@ -70,24 +70,24 @@ public final class Device: Sendable {
     do throws(NameError) { _ = try Name(name) } catch { throw ClientError(error) }
     let daemon = try endpoint(options.daemon)
     let folder = options.folder ?? defaultFolder(of: name)
-    let found = Locked<(id: DeviceID, notices: [String])>((DeviceID(high: 0, low: 0), []))
+    let found = Locked<[String]>([])
     let engine = try await EngineThread.start(connects: options.connects) { () throws(ClientError) in
       let log: SQLiteLog
       let id: DeviceID
+      Incarnation.recover(folder)
       do throws(LogError) {
         log = try SQLiteLog.open(
           at: folder, program: programName, waitMilliseconds: options.lockWait.milliseconds)
         id = try deviceID(of: log)
       } catch { throw ClientError(error) }
       let notices = log.report.notices.filter { $0 != .created }.map(\.description)
-      found.withLock { $0 = (id, notices) }
+      found.withLock { $0 = notices }
       let configuration = Engine.Configuration(
-        device: id, name: name, software: options.software, daemon: daemon,
+        name: name, folder: folder, software: options.software, daemon: daemon,
         announcesPresence: options.announcesPresence)
-      return (configuration, LogBox(log))
+      return (configuration, id, LogBox(log))
     }
-    let (id, notices) = found.withLock { $0 }
-    return Device(name: name, id: id, folder: folder, notices: notices, engine: engine)
+    return Device(name: name, folder: folder, notices: found.withLock { $0 }, engine: engine)
   }
 
   /// Opens a stack, from this device's log at first, and follows it at the daemon. May be opened more than once.
@@ -101,7 +101,7 @@ public final class Device: Sendable {
     let stack: StackName
     do throws(NameError) { stack = try StackName(name) } catch { throw ClientError(error) }
     let hub: StackHub = try await engine.call { .open(stack, policy, $0) }
-    return Stack(hub: hub, engine: engine, device: id)
+    return Stack(hub: hub, engine: engine)
   }
 
   /// Does without the rest of the wait before the next attempt to connect.

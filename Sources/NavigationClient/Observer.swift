@@ -18,8 +18,8 @@ public final class Observer: Sendable {
     let endpoint = try Device.endpoint(daemon)
     let engine = try await EngineThread.start(connects: true) { () throws(ClientError) in
       let configuration = Engine.Configuration(
-        device: nil, name: "observer", software: software, daemon: endpoint, announcesPresence: false)
-      return (configuration, LogBox(nil))
+        name: "observer", software: software, daemon: endpoint, announcesPresence: false)
+      return (configuration, nil, LogBox(nil))
     }
     return Observer(engine)
   }

@@ -8,12 +8,10 @@ import WireFormat
 public final class Stack: Sendable {
   private let hub: StackHub
   private let engine: EngineThread
-  private let device: DeviceID
 
-  init(hub: StackHub, engine: EngineThread, device: DeviceID) {
+  init(hub: StackHub, engine: EngineThread) {
     self.hub = hub
     self.engine = engine
-    self.device = device
   }
 
   deinit { engine.post(.leave(hub.name)) }
@@ -126,11 +124,9 @@ public final class Stack: Sendable {
   /// - Throws: ``ClientError``: `.timedOut` or `.unreachable` after `within`, and then it may still happen; at once
   ///   `.notAuthorised`, `.policyMismatch`, `.fork` or `.refused` if it won't.
   public func accepted(_ dot: Dot? = nil, within: Duration = .seconds(10)) async throws(ClientError) {
-    // An event of another incarnation, or of another device, is not this device's to wait for.
-    if let dot, dot.device != device { return }
     let name = hub.name
     let _: Void = try await engine.call {
-      .awaitAccepted(name, sequence: dot?.sequence, within: within.milliseconds, $0)
+      .awaitAccepted(name, dot, within: within.milliseconds, $0)
     }
   }
 

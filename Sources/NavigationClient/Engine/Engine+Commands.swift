@@ -11,12 +11,14 @@ extension Engine {
       case .open(let name, let policy, let reply): open(name, policy, reply, at: now)
       case .leave(let name): leave(name)
       case .act(let name, let intent, let id, let reply): act(name, intent, id, reply, at: now)
-      case .awaitAccepted(let name, let sequence, let within, let reply):
-        guard let stack = stacks[name], let device = configuration.device else {
+      case .awaitAccepted(let name, let dot, let within, let reply):
+        guard let stack = stacks[name], let device = replica.device else {
           reply.fail(.closed(name.description))
           continue
         }
+        // A dot of a former id: its event may have been acted again, so all is waited for.
         let own = stack.replica.chains.vector[device]
+        let sequence = dot?.device == device ? dot?.sequence : nil
         wait(name, .accepted(min(sequence ?? own, own)), within, reply, at: now)
       case .awaitLive(let name, let within, let reply): wait(name, .live, within, reply, at: now)
       case .list(let space, let within, let reply):
@@ -54,7 +56,7 @@ extension Engine {
     let name = replica.name
     guard stacks[name] == nil else { return }
     var stack = OpenStack(replica: replica, hub: StackHub(name: name))
-    if let device = configuration.device {
+    if let device = self.replica.device {
       stack.acknowledged = min(readAcknowledged(name), replica.chains.vector[device])
       stack.savedAcknowledged = stack.acknowledged
     }
@@ -65,7 +67,7 @@ extension Engine {
 
   /// What a daemon didn't take in an earlier life of this device is sent now, whoever has the stack open.
   private mutating func followWaiting(at now: Moment) {
-    guard let device = configuration.device, let log = replica.log else { return }
+    guard let device = replica.device, let log = replica.log else { return }
     do throws(LogError) {
       for info in try log.stacks(in: nil) where stacks[info.stack] == nil {
         let own = try log.heads(of: info.stack).first { $0.device == device }?.sequence ?? 0
@@ -97,6 +99,13 @@ extension Engine {
     _ name: StackName, _ intent: Intent, _ id: String?, _ reply: Reply<Outcome>, at now: Moment
   ) {
     guard let stack = stacks[name] else { return reply.fail(.closed(name.description)) }
+    guard redos[name] == nil else {
+      return reply.fail(
+        ClientError(
+          .fork, about: name.description,
+          "the daemon had another history of this device; it is being joined with this one: try again when a daemon "
+            + "is connected", isRetriable: true))
+    }
     stack.replica.notesEvents = stack.hub.hasChangeReaders
     do throws(ClientError) {
       let (acted, isRepeated) = try replica.act(intent, on: name, id: id, at: now.wall)
@@ -120,7 +129,7 @@ extension Engine {
   // MARK: What is acknowledged
 
   func waiting(of name: StackName) -> Int {
-    guard let device = configuration.device, let stack = stacks[name] else { return 0 }
+    guard let device = replica.device, let stack = stacks[name] else { return 0 }
     return max(0, stack.replica.chains.vector[device] - stack.acknowledged)
   }
 

@@ -31,7 +31,7 @@ extension Engine {
       if replica.pendingBytes > Replica.commitBytes { commit(at: now) }
     case .policy(let name, let policy): learn(policy, of: name)
     case .acknowledged(let name, let device, let through):
-      guard device == configuration.device else { return }
+      guard device == replica.device else { return }
       stacks[name]?.acknowledged = through
       if stacks[name]?.problem?.isRetriable == true { stacks[name]?.problem = nil }
       dirty.insert(name)
@@ -43,18 +43,10 @@ extension Engine {
           code, about: name.description, reason: "the daemon doesn't take \(dot): \(detail)", isRetriable: isWaiting))
     case .refused(let name, let code, let reason, let isWaiting):
       stop(name, ClientError(code, about: name.description, reason: reason, isRetriable: isWaiting))
-    case .forked(let name, let devices):
-      let isOwn = devices.contains { $0 == configuration.device }
-      stop(
-        name,
-        ClientError(
-          .fork, about: name.description,
-          isOwn
-            ? "the daemon holds another history under this device's id, as after a backup was restored; "
-              + "nothing is lost, but this device needs a new id"
-            : "the daemon holds another history under the ids \(devices.map(\.description).joined(separator: ", "))"))
+    case .forked(let name, let devices): forked(name, devices)
     case .live(let name):
       guard stacks[name] != nil else { return }
+      redo(name, at: now)
       stacks[name]?.isLive = true
       if stacks[name]?.wasLive == false {
         commit(at: now)
@@ -108,6 +100,19 @@ extension Engine {
     if !problem.isRetriable { failWaiters(problem) { $0.stack == name } }
   }
 
+  private mutating func forked(_ name: StackName, _ devices: [DeviceID]) {
+    let own = devices.first { $0 == replica.device } ?? devices.first { formerIDs.contains($0) }
+    if let own, redos[name] == nil, configuration.folder != nil {
+      toHeal[name] = own
+    } else {
+      stop(
+        name,
+        ClientError(
+          .fork, about: name.description,
+          "the daemon holds another history under the ids \(devices.map(\.description).joined(separator: ", "))"))
+    }
+  }
+
   private mutating func learn(_ policy: Policy, of name: StackName) {
     guard let stack = stacks[name]?.replica, stack.policy != policy else { return }
     if stack.fold.count == 0 {
@@ -127,7 +132,7 @@ extension Engine {
     commit(at: now)
     guard let stack = stacks[name]?.replica else { return core.unfollow(name) }
     do throws(LogError) {
-      let forked = try stack.forks(heads, own: configuration.device, log: replica.log)
+      let forked = try stack.forks(heads, own: replica.device, log: replica.log)
       var has = VersionVector()
       for head in heads where head.sequence > 0 { has[head.device] = head.sequence }
       core.headsChecked(name, forked: forked, isBehind: !has.covers(stack.chains.vector), now: now.monotonic)

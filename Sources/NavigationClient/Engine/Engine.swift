@@ -11,7 +11,7 @@ import ZeroMQ
 /// publishes the new states and only then answers who acted.
 struct Engine: LoopHandler {
   struct OpenStack {
-    let replica: StackReplica
+    var replica: StackReplica
     let hub: StackHub
     /// How often it is open.
     var users = 0
@@ -45,8 +45,9 @@ struct Engine: LoopHandler {
   }
 
   struct Configuration: Sendable {
-    var device: DeviceID?
     var name: String
+    /// Of the store; nil for an observer.
+    var folder: String?
     var software: String
     /// Nil: the ipc path at which a daemon is found, looked for at each attempt.
     var daemon: Endpoint?
@@ -56,7 +57,14 @@ struct Engine: LoopHandler {
   let configuration: Configuration
   let loop: Loop
   let mailbox: Locked<Mailbox<EngineCommand>?>
-  let replica: Replica
+  /// The device's id, nil for an observer; others read it, too.
+  let identity: Locked<DeviceID?>
+  var replica: Replica
+  /// Stacks of which the daemon has another history under the id named.
+  var toHeal: [StackName: DeviceID] = [:]
+  /// What is acted again when all of the stack is there.
+  var redos: [StackName: Redo] = [:]
+  var formerIDs: Set<DeviceID> = []
   var core: ClientCore
   var socket: SocketID?
   /// What the socket had no room for.
@@ -90,19 +98,18 @@ struct Engine: LoopHandler {
   }
 
   init(
-    _ configuration: Configuration, log: (any EventLog)?, loop: Loop, mailbox: Locked<Mailbox<EngineCommand>?>
-  ) {
+    _ configuration: Configuration, identity: Locked<DeviceID?>, log: (any EventLog)?, loop: Loop,
+    mailbox: Locked<Mailbox<EngineCommand>?>
+  ) throws(LogError) {
+    self.identity = identity
     self.configuration = configuration
     self.loop = loop
     self.mailbox = mailbox
-    replica = Replica(device: configuration.device, log: log)
-    var settings = ClientCore.Settings(
-      device: configuration.device, name: configuration.name, software: configuration.software,
-      seed: .random(in: 0...UInt64.max))
-    // A daemon on the same machine costs nothing to look for, and the person is waiting.
-    if configuration.daemon == nil || configuration.daemon?.path != nil { settings.reconnectCapMilliseconds = 1000 }
-    core = ClientCore(settings)
-    if let device = configuration.device { names[device] = configuration.name }
+    let device = identity.withLock { $0 }
+    replica = Replica(device: device, log: log)
+    core = ClientCore(Self.settings(configuration, device: device))
+    if let device { names[device] = configuration.name }
+    if let log { try takeUp(log) }
   }
 
   // MARK: The loop
@@ -164,6 +171,7 @@ struct Engine: LoopHandler {
     carryOut(at: now)
     commit(at: now)
     carryOut(at: now)
+    if !toHeal.isEmpty { heal(at: now) }
     expire(at: now)
     publish(at: now)
   }

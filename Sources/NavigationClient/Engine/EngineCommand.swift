@@ -20,8 +20,8 @@ enum EngineCommand: Sendable {
   case open(StackName, Policy?, Reply<StackHub>)
   case leave(StackName)
   case act(StackName, Intent, id: String?, Reply<Outcome>)
-  /// Until a daemon has the own event with that number and those before it; nil: all.
-  case awaitAccepted(StackName, sequence: Int?, within: Int, Reply<Void>)
+  /// Until a daemon has the own event with that dot and those before it; nil: all.
+  case awaitAccepted(StackName, Dot?, within: Int, Reply<Void>)
   case awaitLive(StackName, within: Int, Reply<Void>)
   case list(space: String, within: Int, Reply<Listing>)
   case report(within: Int, Reply<StatusReport>)

@@ -6,6 +6,8 @@ import ZeroMQ
 /// An engine on its thread, as the public types hold it.
 final class EngineThread: Sendable {
   let configuration: Engine.Configuration
+  /// The device's id, nil for an observer. May change when the device becomes a new incarnation.
+  let identity: Locked<DeviceID?>
   private let loop: SocketLoop<EngineCommand>
 
   /// Starts the thread. What blocks (the store's lock, reading, resolving) is done on threads of its own, never in the
@@ -13,14 +15,14 @@ final class EngineThread: Sendable {
   ///
   /// - Parameter prepare: makes the configuration and the log, on a thread that may block.
   static func start(
-    connects: Bool, _ prepare: @escaping @Sendable () throws(ClientError) -> (Engine.Configuration, LogBox)
+    connects: Bool, _ prepare: @escaping @Sendable () throws(ClientError) -> (Engine.Configuration, DeviceID?, LogBox)
   ) async throws(ClientError) -> EngineThread {
     let result: Result<EngineThread, ClientError> = await withCheckedContinuation { continuation in
       do throws(ZeroMQError) {
         let thread = try startThread(name: "navsync-open") {
           do throws(ClientError) {
-            let (configuration, log) = try prepare()
-            continuation.resume(returning: .success(try EngineThread(configuration, log)))
+            let (configuration, device, log) = try prepare()
+            continuation.resume(returning: .success(try EngineThread(configuration, device, log)))
           } catch { continuation.resume(returning: .failure(error)) }
         }
         pthread_detach(thread)
@@ -31,14 +33,18 @@ final class EngineThread: Sendable {
     return engine
   }
 
-  private init(_ configuration: Engine.Configuration, _ log: LogBox) throws(ClientError) {
+  private init(_ configuration: Engine.Configuration, _ device: DeviceID?, _ log: LogBox) throws(ClientError) {
     self.configuration = configuration
+    let identity = Locked(device)
+    self.identity = identity
     let mailbox = Locked<Mailbox<EngineCommand>?>(nil)
     do {
       loop = try SocketLoop(name: "navsync-\(configuration.name)") { loop in
-        Engine(configuration, log: log.take(), loop: loop, mailbox: mailbox)
+        try Engine(configuration, identity: identity, log: log.take(), loop: loop, mailbox: mailbox)
       }
-    } catch let error as ZeroMQError { throw ClientError(error) } catch {
+    } catch let error as ZeroMQError { throw ClientError(error) } catch let error as LogError {
+      throw ClientError(error)
+    } catch {
       throw ClientError(.storage, about: configuration.name, "\(error)", error)
     }
     mailbox.withLock { $0 = loop.mailbox }

@@ -120,6 +120,18 @@ package final class Replica {
     return stacks
   }
 
+  /// The stack took something in by itself.
+  func note(_ name: StackName) {
+    if stacks[name]?.hasPending == true { changed.insert(name) }
+  }
+
+  /// Forgets what a stack took in and wasn't committed.
+  func reload(_ name: StackName) throws(ClientError) {
+    changed.remove(name)
+    intents[name] = nil
+    if let log { try stacks[name]?.load(from: log) }
+  }
+
   /// Forgets what wasn't committed. Whether a failed commit is stored is open, so the log is asked.
   private func discard() throws(ClientError) {
     guard let log else { return }

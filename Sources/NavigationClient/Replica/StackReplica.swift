@@ -177,6 +177,15 @@ package final class StackReplica {
     }
   }
 
+  /// Takes in an event of another's that a daemon lacks, from another store of this device; one that is held is nothing.
+  func takeOver(_ dot: Dot, _ bytes: [UInt8]) throws(ChainFault) {
+    guard !chains.vector.contains(dot) else { return }
+    take(try chains.receive(dot, bytes), bytes, isOwn: true)
+  }
+
+  /// Takes in an event as it is: one that is acted again.
+  func takeOver(_ event: Event) throws(ChainFault) { take(event, try chains.append(event), isOwn: true) }
+
   private func take(_ event: Event, _ bytes: [UInt8], isOwn: Bool) {
     let isVoid = fold.apply(event)
     last = (event, isVoid, isOwn)

@@ -1,0 +1,93 @@
+import EventLog
+import NavigationModel
+import Replication
+import WireFormat
+import ZeroMQ
+
+extension Engine {
+  /// The daemon holds another history of these stacks under an id of ours: the device becomes a new incarnation.
+  mutating func heal(at now: Moment) {
+    let stacks = toHeal
+    toHeal = [:]
+    guard let former = stacks.values.first, let device = replica.device, let log = replica.log,
+      let folder = configuration.folder
+    else { return }
+    let names = Set(stacks.filter { $0.value == former }.keys)
+    commit(at: now)
+    disconnect()
+    do throws(LogError) {
+      let log = try Incarnation.renew(log, at: folder, without: names, former: former, renews: former == device)
+      let id = try Device.deviceID(of: log)
+      replica = Replica(device: id, log: log)
+      try takeUp(log)
+      identity.withLock { $0 = id }
+      self.names[id] = configuration.name
+    } catch {
+      // The store may be closed, so nothing more can be done with it in this process.
+      loop.stop()
+      storageProblem = ClientError(error)
+      return
+    }
+    core = ClientCore(Self.settings(configuration, device: replica.device))
+    for name in self.stacks.keys.sorted() {
+      guard let old = self.stacks[name] else { continue }
+      do throws(ClientError) {
+        var stack = OpenStack(replica: try replica.open(name, policy: old.replica.policy), hub: old.hub)
+        stack.users = old.users
+        stack.changeNumber = old.changeNumber
+        stack.lastChange = old.lastChange
+        stack.seenConflicts = old.seenConflicts
+        stack.wasLive = old.wasLive
+        self.stacks[name] = stack
+        core.follow(name, policy: stack.replica.policy, now: now.monotonic)
+      } catch {
+        self.stacks[name]?.problem = error
+      }
+      dirty.insert(name)
+    }
+    core.start(now: now.monotonic)
+    carryOut(at: now)
+  }
+
+  /// What is to be acted again when all of a stack is there, also from an earlier life of the process.
+  mutating func takeUp(_ log: any EventLogReader) throws(LogError) {
+    guard let folder = configuration.folder else { return }
+    formerIDs = try Incarnation.formerIDs(log)
+    for fact in try log.facts(prefixed: "redo/") {
+      guard let name = try? StackName(fact.key.dropFirst(5)) else { continue }
+      redos[name] = try Incarnation.redo(of: name, in: folder, log)
+    }
+  }
+
+  /// All of the stack is there: what only the replaced store has is taken over.
+  mutating func redo(_ name: StackName, at now: Moment) {
+    guard let redo = redos[name], let stack = stacks[name]?.replica, let device = replica.device,
+      let log = replica.log
+    else { return }
+    commit(at: now)
+    do throws(ClientError) {
+      do throws(ClientError) { try redo.apply(to: stack, log: log, as: device) } catch {
+        // Nothing of it is kept: it is tried again the next time.
+        try replica.reload(name)
+        throw error
+      }
+      replica.note(name)
+      commit(at: now)
+      do throws(LogError) { try Incarnation.endRedo(of: name, log) } catch { throw ClientError(error) }
+      redos[name] = nil
+      stacks[name]?.problem = nil
+    } catch {
+      stacks[name]?.problem = error
+    }
+    stacks[name]?.conflictsMayDiffer = true
+    dirty.insert(name)
+  }
+
+  static func settings(_ configuration: Configuration, device: DeviceID?) -> ClientCore.Settings {
+    var settings = ClientCore.Settings(
+      device: device, name: configuration.name, software: configuration.software, seed: .random(in: 0...UInt64.max))
+    // A daemon on the same machine costs nothing to look for, and the person is waiting.
+    if configuration.daemon == nil || configuration.daemon?.path != nil { settings.reconnectCapMilliseconds = 1000 }
+    return settings
+  }
+}

@@ -1,0 +1,200 @@
+import EventLog
+import Foundation
+import NavigationModel
+import Replication
+import WireFormat
+
+/// A new life of a device's store, after a peer was found to hold another history under its id: a backup was restored,
+/// or the folder was copied to another machine.
+///
+/// The log is append-only, so the stacks whose history differs get a new log: a new store is made beside the old one,
+/// with everything else in it, and takes its place; the old one is kept whole inside of it. The stacks are then followed
+/// from their beginning, and when all of them is there the own events that the peer lacks are acted again under the new
+/// id (see `Redo`). Each step can be cut off anywhere and is taken up again.
+enum Incarnation {
+  private static let redoPrefix = "redo/"
+  private static let formerPrefix = "former/"
+
+  /// Where the new store is made; `~` is in no device's name.
+  private static func next(_ folder: String) -> String { folder + "~next" }
+
+  /// Ends a swap that was cut off between its two steps.
+  static func recover(_ folder: String) {
+    let files = FileManager.default
+    guard !files.fileExists(atPath: folder), files.fileExists(atPath: next(folder)) else { return }
+    try? files.moveItem(atPath: next(folder), toPath: folder)
+  }
+
+  /// The ids that the device had before.
+  static func formerIDs(_ log: any EventLogReader) throws(LogError) -> Set<DeviceID> {
+    Set(try log.facts(prefixed: formerPrefix).compactMap { DeviceID($0.key.dropFirst(formerPrefix.count)) })
+  }
+
+  /// The stack's own events that are to be acted again, nil if there are none.
+  static func redo(of stack: StackName, in folder: String, _ log: any EventLogReader) throws(LogError) -> Redo? {
+    guard let bytes = try log.fact(redoPrefix + stack.description) else { return nil }
+    let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+    guard parts.count == 2, let former = DeviceID(parts[1]) else { return nil }
+    return Redo(stack: stack, former: former, store: folder + "/" + parts[0])
+  }
+
+  static func endRedo(of stack: StackName, _ log: any EventLog) throws(LogError) {
+    try log.setFact(redoPrefix + stack.description, nil)
+  }
+
+  /// Puts a new store in the place of the old one, which is closed.
+  ///
+  /// - Parameters:
+  ///   - stacks: those whose history differs; they are empty in the new store.
+  ///   - renews: whether the device gets a new id; not if the history under a former one differs.
+  ///   - former: the id under which the history differs.
+  static func renew(
+    _ old: any EventLog, at folder: String, without stacks: Set<StackName>, former: DeviceID, renews: Bool
+  ) throws(LogError) -> SQLiteLog {
+    let files = FileManager.default
+    let place = next(folder)
+    do { if files.fileExists(atPath: place) { try files.removeItem(atPath: place) } } catch {
+      throw LogError(.inputOutput, about: place, "what an earlier attempt left can't be removed: \(error)")
+    }
+    let kept = "replaced-\(Int(Date().timeIntervalSince1970))-" + String(former.description.prefix(8))
+    let new = try SQLiteLog.open(at: place, program: "navsync")
+    for info in try old.stacks(in: nil) where !stacks.contains(info.stack) { try copy(info, from: old, to: new) }
+    var random = SystemRandomNumberGenerator()
+    let id = renews ? DeviceID(high: random.next(), low: random.next()) : try Device.deviceID(of: old)
+    try new.setFact("device", Array(id.description.utf8))
+    for fact in try old.facts(prefixed: formerPrefix) { try new.setFact(fact.key, fact.value) }
+    try new.setFact(formerPrefix + former.description, [])
+    for fact in try old.facts(prefixed: redoPrefix) { try new.setFact(fact.key, fact.value) }
+    for stack in stacks {
+      try new.setFact(redoPrefix + stack.description, Array("\(kept) \(former)".utf8))
+    }
+    try new.close()
+    try old.close()
+    do {
+      try files.moveItem(atPath: folder, toPath: place + "/" + kept)
+      // What was kept earlier stays at hand for its own redo.
+      for name in try files.contentsOfDirectory(atPath: place + "/" + kept) where name.hasPrefix("replaced-") {
+        try files.moveItem(atPath: place + "/" + kept + "/" + name, toPath: place + "/" + name)
+      }
+      try files.moveItem(atPath: place, toPath: folder)
+    } catch {
+      throw LogError(.inputOutput, about: folder, "the new store can't be put in its place: \(error)")
+    }
+    return try SQLiteLog.open(at: folder, program: "navsync")
+  }
+
+  private static func copy(
+    _ info: StackInfo, from old: any EventLogReader, to new: any EventLog
+  ) throws(LogError) {
+    var chains = StackChains(stack: info.stack)
+    var offset = 0
+    while offset < info.head {
+      let batches = try old.read(info.stack, after: offset, maximumBytes: 1 << 20)
+      guard let last = batches.last else { break }
+      var appends: [LogAppend] = []
+      for stored in batches {
+        var newest = 0
+        for record in stored.batch.records {
+          do throws(ChainFault) {
+            let event = try chains.receive(
+              record.dot.device, record.dot.sequence, stored.batch.bytes, in: record.range)
+            newest = max(newest, event.timestamp.milliseconds)
+          } catch { throw LogError(.damaged, about: info.stack.description, error.description) }
+        }
+        let heads = stored.batch.authors.map {
+          StoredHead(device: $0.device, sequence: $0.lastSequence, digest: chains.digest(of: $0.device))
+        }
+        appends.append(
+          LogAppend(stack: info.stack, policy: info.policy, batch: stored.batch, heads: heads, newestTime: newest))
+      }
+      _ = try new.append(appends)
+      offset = last.firstOffset + last.batch.count - 1
+    }
+  }
+}
+
+/// What a replaced store has of a stack and nobody else: to be taken over by the new incarnation.
+struct Redo: Hashable, Sendable {
+  var stack: StackName
+  var former: DeviceID
+  /// The replaced store's folder.
+  var store: String
+  /// The most bytes that are read at once.
+  private static let page = 1 << 20
+
+  /// Takes over, into a replica that holds all that the daemon has: first the others' events that it lacks, then the
+  /// former own events after the last that both histories share, in order and under the new id: the same action, values
+  /// and timestamp, own entries under their new names, the old id's number in the context capped at what is shared.
+  func apply(to replica: StackReplica, log: any EventLog, as device: DeviceID) throws(ClientError) {
+    // It was done, and only noting it was cut off.
+    if replica.chains.vector[device] > 0 { return }
+    do throws(LogError) {
+      let old = try SQLiteLog.openReader(at: store)
+      let shared = try sharedSequence(old, log, replica)
+      var chains = StackChains(stack: stack)
+      var offset = 0
+      var names: [Dot: Dot] = [:]
+      var context = VersionVector()
+      while case let batches = try old.read(stack, after: offset, maximumBytes: Self.page), let last = batches.last {
+        for stored in batches {
+          for record in stored.batch.records {
+            let bytes = Array(stored.batch.bytes[record.range])
+            let event: Event
+            do throws(ChainFault) { event = try chains.receive(record.dot, bytes) } catch {
+              throw LogError(.damaged, about: store, error.description)
+            }
+            if record.dot.device != former {
+              try? replica.takeOver(record.dot, bytes)
+            } else if record.dot.sequence > shared {
+              context.join(capped(event.context, shared, replica))
+              let again = Event(
+                dot: Dot(device, replica.chains.vector[device] + 1), context: context, timestamp: event.timestamp,
+                action: renamed(event.action, names))
+              names[event.dot] = again.dot
+              do throws(ChainFault) { try replica.takeOver(again) } catch {
+                throw LogError(.damaged, about: store, "\(event.dot) can't be acted again: \(error)")
+              }
+            }
+          }
+        }
+        offset = last.firstOffset + last.batch.count - 1
+      }
+    } catch { throw ClientError(error) }
+  }
+
+  /// The last sequence of the former id up to which both stores have the same events.
+  private func sharedSequence(
+    _ old: SQLiteReader, _ new: any EventLog, _ replica: StackReplica
+  ) throws(LogError) -> Int {
+    let ours = try old.heads(of: stack).first { $0.device == former }?.sequence ?? 0
+    let end = min(ours, replica.chains.vector[former])
+    var sequence = 0
+    while sequence < end {
+      let range = sequence + 1...min(end, sequence + 256)
+      let left = try old.events(of: former, in: stack, sequences: range)
+      let right = try new.events(of: former, in: stack, sequences: range)
+      let same = zip(left, right).prefix { $0 == $1 }.count
+      sequence += same
+      if same < range.count { break }
+    }
+    return sequence
+  }
+
+  /// What the author held, as far as the new history has it.
+  private func capped(_ context: VersionVector, _ shared: Int, _ replica: StackReplica) -> VersionVector {
+    var result = context.met(with: replica.chains.vector)
+    result[former] = shared
+    return result
+  }
+
+  private func renamed(_ action: Action, _ names: [Dot: Dot]) -> Action {
+    func renamed(_ entry: EntryID) -> EntryID { EntryID(names[entry.dot] ?? entry.dot, entry.index) }
+    return switch action {
+    case .push(let on, let values): .push(on: on.map(renamed), values: values)
+    case .pop(let entries): .pop(entries: entries.map(renamed))
+    case .popToRoot: .popToRoot
+    case .set(let keep, let values): .set(keep: keep.map(renamed), values: values)
+    case .replace(let entry, let value): .replace(entry: renamed(entry), value: value)
+    }
+  }
+}
