@@ -3,10 +3,13 @@ import WireFormat
 
 /// What a daemon has: its stacks, and the devices that it knows.
 public struct DaemonListing: Hashable, Sendable {
+  /// One stack.
   public struct Stack: Hashable, Sendable {
     /// `space/stack`.
     public var name: String
+    /// How it decides between concurrent actions.
     public var policy: Policy
+    /// How many events the daemon has of it.
     public var eventCount: Int
     /// How many devices acted on it.
     public var deviceCount: Int
@@ -14,10 +17,13 @@ public struct DaemonListing: Hashable, Sendable {
     public var lastStored: Int
   }
 
+  /// One device: one id of one.
   public struct Device: Hashable, Sendable {
+    /// One incarnation's id; the same name may have several.
     public var id: DeviceID
     /// Empty if it never said one.
     public var name: String
+    /// Whether it has a session now.
     public var isConnected: Bool
     /// When the daemon last heard of it, in milliseconds since 1970; 0 if not since it started.
     public var lastSeen: Int
@@ -25,6 +31,7 @@ public struct DaemonListing: Hashable, Sendable {
 
   /// By name.
   public var stacks: [Stack]
+  /// In the daemon's order.
   public var devices: [Device]
 
   init(_ listing: Listing) {
@@ -50,6 +57,7 @@ public struct DaemonStatus: Hashable, Sendable {
   public var startedAt: Int
   /// The store's path, or `memory`.
   public var store: String
+  /// Where it listens.
   public var endpoints: [String]
   /// Everything accepted, dropped, refused and held back since it started, by names such as `events_accepted`, in the
   /// daemon's order.
