@@ -19,7 +19,7 @@ package struct Navsync: ParsableCommand {
       ExitCodeDescription(77, "The daemon doesn't let this device do it."),
     ],
     subcommands: [
-      Push.self, Pop.self, Root.self, SetPath.self, Replace.self,
+      Push.self, Pop.self, Root.self, SetPath.self, Replace.self, Sync.self,
       Show.self, Watch.self, ListStacks.self, ListDevices.self, Status.self,
       Log.self, Replay.self, Fold.self, Export.self, Import.self, Verify.self,
       FeedTopicCommand.self, Version.self,

@@ -5,13 +5,43 @@ import NavigationModel
 import WireFormat
 import ZeroMQ
 
-/// What all acting commands take.
-package struct ActOptions: ParsableOptions {
+/// Which device acts, and which daemon it speaks to.
+package struct DeviceOptions: ParsableOptions {
   @Option(
     placeholder: "NAME", environment: "NAVSYNC_DEVICE",
     help: "The device that acts; without it the one named after this host. It is made at its first use.")
   var device: String?
   @OptionGroup var daemon: DaemonOptions
+
+  package init() {}
+
+  /// Opens the device for a body, and closes it after. The body is told whether there is anything to connect to.
+  func withDevice(
+    on console: Console, _ body: (_ device: Device, _ connects: Bool) async throws -> Void
+  ) async throws {
+    let places = try daemonEndpoints(daemon.daemon)
+    // Behind a path where nothing is nobody will answer.
+    let connects = places.contains { $0.path.map(isThere) ?? true }
+    do {
+      let device = try await Device.open(
+        name: self.device,
+        options: Device.Options(
+          daemon: daemon.daemon, connects: connects, announcesPresence: false, software: "navsync \(Version.number)"))
+      for notice in device.notices { console.say("\(device.folder): \(notice)") }
+      do {
+        try await body(device, connects)
+      } catch {
+        await device.close()
+        throw error
+      }
+      await device.close()
+    } catch let error as ClientError { throw commandError(error) }
+  }
+}
+
+/// What all acting commands take.
+package struct ActOptions: ParsableOptions {
+  @OptionGroup var device: DeviceOptions
   @Option(
     placeholder: "POLICY",
     help: "merge, latest or lead:DEVICE: what a new stack is to be; of one that exists, what it must be.")
@@ -28,60 +58,43 @@ package struct ActOptions: ParsableOptions {
 
   /// Does what a person asks of a stack: catches up, acts on this device's replica, waits for the daemon.
   func act(on stack: StackName, _ intent: Intent, console: Console) async throws {
-    let places = try daemonEndpoints(daemon.daemon)
-    // Behind a path where nothing is nobody will answer.
-    let connects = places.contains { $0.path.map(isThere) ?? true }
-    let device: Device
-    do {
-      device = try await Device.open(
-        name: self.device,
-        options: Device.Options(
-          daemon: daemon.daemon, connects: connects, announcesPresence: false, software: "navsync \(Version.number)"))
-    } catch { throw commandError(error) }
-    for notice in device.notices { console.say("\(device.folder): \(notice)") }
-    do {
+    try await device.withDevice(on: console) { device, connects in
       try await act(on: stack, intent, with: device, connects, console)
-    } catch {
-      await device.close()
-      throw error
     }
-    await device.close()
   }
 
   private func act(
     on name: StackName, _ intent: Intent, with device: Device, _ connects: Bool, _ console: Console
   ) async throws {
     let policy = try await policy(for: device, console)
-    do {
-      let stack = try await device.stack(name.description, policy: policy)
-      if connects {
-        do { try await stack.live(within: Self.catchUp) } catch {
-          guard [.timedOut, .unreachable].contains(error.code) else { throw error }
+    let stack = try await device.stack(name.description, policy: policy)
+    if connects {
+      do { try await stack.live(within: Self.catchUp) } catch {
+        guard [.timedOut, .unreachable].contains(error.code) else { throw error }
+      }
+    }
+    let outcome = try await stack.act(intent)
+    if let reason = outcome.reason { console.say("\(name): nothing changed, \(reason)") }
+    var unanswered: ClientError?
+    if connects {
+      do { try await stack.accepted(within: Self.answer) } catch {
+        guard [.timedOut, .unreachable].contains(error.code) else {
+          if outcome.isChange { console.say("the action is stored on this device, but the daemon has not taken it") }
+          throw error
         }
+        unanswered = error
       }
-      let outcome = try await stack.act(intent)
-      if let reason = outcome.reason { console.say("\(name): nothing changed, \(reason)") }
-      var unanswered: ClientError?
-      if connects {
-        do { try await stack.accepted(within: Self.answer) } catch {
-          guard [.timedOut, .unreachable].contains(error.code) else {
-            if outcome.isChange { console.say("the action is stored on this device, but the daemon has not taken it") }
-            throw error
-          }
-          unanswered = error
-        }
-      }
-      let state = stack.state
-      if state.waiting > 0 {
-        console.say("waiting: \(state.waiting)")
-        for problem in [state.problem].compactMap({ $0 }) { console.say("\(problem)") }
-      }
-      try print(outcome, state, console)
-      if sync, !connects || unanswered != nil {
-        throw CommandError(
-          .unreachable, "no daemon has accepted it; it is stored on this device and will be sent when one is there")
-      }
-    } catch let error as ClientError { throw commandError(error) }
+    }
+    let state = stack.state
+    if state.waiting > 0 {
+      console.say("waiting: \(state.waiting)")
+      for problem in [state.problem].compactMap({ $0 }) { console.say("\(problem)") }
+    }
+    try print(outcome, state, console)
+    if sync, !connects || unanswered != nil {
+      throw CommandError(
+        .unreachable, "no daemon has accepted it; it is stored on this device and will be sent when one is there")
+    }
   }
 
   private func print(_ outcome: Outcome, _ state: StackState, _ console: Console) throws {
@@ -106,7 +119,7 @@ package struct ActOptions: ParsableOptions {
       if let id = DeviceID(leader) { return .lead(id) }
       if leader == device.name { return .lead(device.id) }
       var names = DeviceNames()
-      let session = try await DaemonSession.open(daemon.daemon, on: console)
+      let session = try await DaemonSession.open(self.device.daemon.daemon, on: console)
       for known in try await session.list().devices { names.note(known.name, of: known.device) }
       let ids = names.devices(named: leader)
       guard let id = ids.first else {
