@@ -1,1 +1,173 @@
-// See the files beside this one.
+import EventLog
+import NavigationModel
+import Replication
+import WireFormat
+public import ZeroMQ
+
+/// A running sync daemon: its sockets, its log, its sessions. It runs from its creation until ``stop()``.
+///
+/// Three threads of its own: the loop that owns the sockets, one that commits, one that reads. Any thread may use it.
+public final class SyncDaemon: Sendable {
+  /// Where it listens, with the ports that were chosen.
+  public let endpoints: [Endpoint]
+  /// Where the feed can be subscribed to.
+  public let feedEndpoints: [Endpoint]
+  /// The store's path, or `memory`.
+  public let store: String
+
+  private let loop: SocketLoop<DaemonHandler.Command>
+  private let threads: StoreThreads
+  private let ended: JobQueue<Bool>
+  private let log: DaemonLog
+  private let life = Locked(false)
+
+  /// Opens the log, binds the sockets and serves. Blocks as long as opening the log takes.
+  public init(_ options: SyncDaemonOptions) throws(SyncDaemonError) {
+    try Self.check(options)
+    do {
+      threads = try StoreThreads(options.store, log: options.log)
+    } catch {
+      throw SyncDaemonError(error)
+    }
+    let threads = threads
+    let ended = JobQueue<Bool>()
+    let bound = Locked(Bound())
+    do {
+      loop = try SocketLoop(name: "sync-loop") { loop in
+        let sockets = try Self.bind(options, on: loop)
+        bound.withLock { $0 = Bound(endpoints: sockets.endpoints, feed: sockets.feedEndpoints) }
+        let core = Self.core(options, threads, sockets.endpoints, sockets.feedEndpoints)
+        return DaemonHandler(
+          loop, routers: sockets.routers, feeds: sockets.feeds, core, threads, options.log, ended: ended)
+      }
+    } catch {
+      threads.finish()
+      throw SyncDaemonError(error)
+    }
+    // What the log answered before this waits for it.
+    threads.writes.post(.attach(loop.mailbox))
+    threads.reads.post(.attach(loop.mailbox))
+    self.ended = ended
+    log = options.log
+    endpoints = bound.withLock { $0.endpoints }
+    feedEndpoints = bound.withLock { $0.feed }
+    store = options.store.description
+    tellOfOpening()
+  }
+
+  /// Ends the daemon: no more appends, what was admitted is stored and answered, sockets and log are closed. Takes
+  /// milliseconds, and two seconds at most. May be called again; any thread.
+  public func stop() {
+    let isFirst = life.withLock { isStopped in
+      defer { isStopped = true }
+      return !isStopped
+    }
+    guard isFirst else { return }
+    loop.mailbox.post(.stop)
+    _ = ended.answer()
+    loop.stop()
+    threads.finish()
+    log.flush()
+  }
+
+  // MARK: Beginning
+
+  private struct Bound: Sendable {
+    var endpoints: [Endpoint] = []
+    var feed: [Endpoint] = []
+  }
+
+  private struct Sockets {
+    var routers: [SocketID] = []
+    var endpoints: [Endpoint] = []
+    var feeds: [DaemonHandler.Feed] = []
+    var feedEndpoints: [Endpoint] = []
+  }
+
+  private static func check(_ options: SyncDaemonOptions) throws(SyncDaemonError) {
+    for endpoint in options.listen + options.feed where !endpoint.isLoopback {
+      throw SyncDaemonError(
+        .notAllowed,
+        "\(endpoint): listening beyond this machine needs keys, which this version doesn't have; use 127.0.0.1 and a "
+          + "tunnel, such as ssh's")
+    }
+    for endpoint in options.listen where endpoint.path == nil {
+      options.log.write(
+        .warning, "every local user may act on all stacks through a tcp endpoint", [("endpoint", "\(endpoint)")])
+    }
+  }
+
+  private static func bind(_ options: SyncDaemonOptions, on loop: Loop) throws(ZeroMQError) -> Sockets {
+    var sockets = Sockets()
+    var socketOptions = SocketOptions()
+    socketOptions.sendLimit = options.sendLimit
+    for endpoint in options.listen {
+      let socket = try loop.router(bind: endpoint, socketOptions)
+      sockets.routers.append(socket)
+      sockets.endpoints.append(loop.endpoint(of: socket) ?? endpoint)
+    }
+    for endpoint in options.feed {
+      let socket = try loop.xpub(bind: endpoint)
+      sockets.feeds.append(DaemonHandler.Feed(socket: socket, carriesEvents: endpoint.path != nil))
+      sockets.feedEndpoints.append(loop.endpoint(of: socket) ?? endpoint)
+    }
+    return sockets
+  }
+
+  private static func core(
+    _ options: SyncDaemonOptions, _ threads: StoreThreads, _ endpoints: [Endpoint], _ feed: [Endpoint]
+  ) -> ServerCore {
+    let opened = threads.opened
+    let facts = Dictionary(opened.facts.map { ($0.key, $0.value) }) { $1 }
+    let known = facts[FactKey.daemon].flatMap { DeviceID(String(decoding: $0, as: UTF8.self)) }
+    let daemon = known ?? DeviceID(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max))
+    if known == nil { threads.writes.post(.keep(key: FactKey.daemon, value: Array(daemon.description.utf8))) }
+    var names: [DeviceID: String] = [:]
+    for (key, value) in facts where key.hasPrefix(FactKey.names) {
+      guard let device = DeviceID(key.dropFirst(FactKey.names.utf8.count)) else { continue }
+      names[device] = String(decoding: value, as: UTF8.self)
+    }
+    let time = facts[FactKey.newestTime].flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+    var configuration = ServerCore.Configuration(daemon: daemon, epoch: opened.epoch)
+    configuration.software = options.software
+    configuration.feedEndpoint = feed.first?.description ?? ""
+    configuration.store = options.store.description
+    configuration.endpoints = endpoints.map(\.description)
+    configuration.startedAt = Moment.now().wall
+    configuration.newestTime = max(time, opened.newestTime)
+    // A connection takes one file; some are left for the log and the rest.
+    configuration.maximumSessions = min(options.maximumSessions, max(ProcessSetup.prepare() - 64, 16))
+    return ServerCore(configuration, names: names)
+  }
+
+  private func tellOfOpening() {
+    for notice in threads.opened.report?.notices ?? [] {
+      log.write(notice.isAlarm ? .error : .info, "\(notice)", [("store", store)])
+    }
+    log.write(
+      .info, "serving",
+      [
+        ("listen", endpoints.map(\.description).joined(separator: " ")),
+        ("feed", feedEndpoints.map(\.description).joined(separator: " ")), ("store", store),
+      ])
+  }
+}
+
+extension SyncDaemonError {
+  init(_ error: any Error) {
+    switch error {
+    case let error as LogError:
+      let code: Code =
+        switch error.code {
+        case .busy: .held
+        case .damaged, .notAStore: .damaged
+        case .full, .readOnly, .inputOutput, .newerFormat, .notFound, .notNext: .failed
+        }
+      self.init(code, "the store can't be opened: \(error)")
+    case let error as ZeroMQError:
+      self.init(error.isInUse ? .held : .failed, "can't listen: \(error)")
+    case _:
+      self.init(.failed, "\(error)")
+    }
+  }
+}

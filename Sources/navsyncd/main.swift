@@ -1,1 +1,3 @@
 import Commands
+
+await runMain(DaemonCommand.self)

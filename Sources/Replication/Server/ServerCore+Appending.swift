@@ -153,8 +153,12 @@ extension ServerCore {
     var places: [[UInt64]: Int] = [:]
     for (part, firstOffset) in zip(parts, firstOffsets) {
       let slot = part.slot
-      precondition(firstOffset == stacks[slot]!.head + 1, "the log has another end of a stack than its only writer")
-      stacks[slot]!.head += part.commit.batch.count
+      if firstOffset != stacks[slot]!.head + 1 {
+        // A failed commit before it was stored after all; followers see by the offsets that they lack it.
+        let fields: [LogRecord.Field] = [.init("stack", stacks[slot]!.text), .init("offset", firstOffset)]
+        put(.log(LogRecord(.warning, "the log has more of a stack than was reported", fields)))
+      }
+      stacks[slot]!.head = firstOffset + part.commit.batch.count - 1
       counters.add(part.commit.batch.count, to: .eventsAccepted)
       counters.add(part.commit.batch.bytes.count, to: .bytesCommitted)
       for (head, place) in zip(part.commit.heads, part.lastPlaces) {

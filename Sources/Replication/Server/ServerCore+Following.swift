@@ -121,7 +121,7 @@ extension ServerCore {
 
 extension ServerCore {
   /// A cursor may have come to its end, or has something to read.
-  private mutating func advance(_ errand: Errand, of peer: Peer, at moment: Moment) {
+  mutating func advance(_ errand: Errand, of peer: Peer, at moment: Moment) {
     guard var cursor = sessions[peer]?[errand] else { return }
     let head = stacks[errand.slot]!.head
     if errand.isRange {

@@ -35,6 +35,8 @@ extension ServerCore {
       })
     stacks[slot]!.lastUsed = moment.milliseconds
     newestTime = max(newestTime, loader.newestTime)
+    // A commit that failed may have been stored all the same.
+    for peer in stacks[slot]!.followers { advance(Errand(slot: slot), of: peer, at: moment) }
     let waiting = stacks[slot]!.waiting
     stacks[slot]!.waiting = []
     for request in waiting {

@@ -27,8 +27,8 @@ package struct ServerCore: Sendable {
   var names: [DeviceID: String]
   /// When a device was last heard, in milliseconds since 1970, for those heard since the start.
   var heard: [DeviceID: Int] = [:]
-  /// The highest timestamp known to be in the log, or admitted for it.
-  var newestTime: Int
+  /// The highest timestamp known to be in the log, or admitted for it, in milliseconds since 1970.
+  package internal(set) var newestTime: Int
 
   /// The group that grows; those that wait for a commit; the one that is under way.
   var group = Group()

@@ -1,0 +1,136 @@
+package import ArgumentParsing
+import Foundation
+import NavigationClient
+import SyncDaemon
+import ZeroMQ
+
+/// The program `navsyncd`.
+package struct DaemonCommand: RunnableCommand {
+  package static let configuration = CommandConfiguration(
+    name: "navsyncd", abstract: "Keep the navigation stacks of a person's devices, and pass them on.",
+    discussion: """
+      Runs until it is ended by SIGTERM or SIGINT; what it was given is then on the disk and answered. When it serves it \
+      prints a line that begins with 'ready:' to the standard output; what happens goes to the standard error.
+
+      There are no keys yet, so it listens to this machine alone. Others reach it through a tunnel, such as ssh's.
+      """,
+    examples: [
+      CommandExample("navsyncd", "Where this user's clients look for it, with its store among the user's state."),
+      CommandExample(
+        "navsyncd --store /var/lib/navsync --listen ipc:///run/navsync/sync", "As a service of the machine."),
+      CommandExample("navsyncd --store memory --listen tcp://127.0.0.1:5757", "For a try; nothing is kept."),
+    ],
+    exitCodes: [
+      ExitCodeDescription(0, "It was ended by a signal, and everything was closed."),
+      ExitCodeDescription(1, "It can't run."),
+      ExitCodeDescription(2, "The command line makes no sense, or asks for what isn't allowed."),
+      ExitCodeDescription(4, "Another daemon has the store or the address."),
+      ExitCodeDescription(5, "The store is damaged, or is none."),
+    ])
+
+  @Option(
+    placeholder: "ENDPOINT", environment: "NAVSYNC_LISTEN",
+    help:
+      "Where clients connect to, as ipc:///path or tcp://127.0.0.1:port; without it the place where they look. May be given many times."
+  )
+  var listen: [String] = []
+  @Option(
+    placeholder: "ENDPOINT", environment: "NAVSYNC_FEED",
+    help: "Where the feed can be subscribed to; without it beside the first ipc endpoint. May be given many times.")
+  var feed: [String] = []
+  @Option(
+    placeholder: "PATH", environment: "NAVSYNC_STORE",
+    help: "The folder of the log, or 'memory'; without it navsync/daemon in the user's state folder.")
+  var store: String?
+  @Option(environment: "NAVSYNC_LOG_LEVEL", help: "What is logged: this level and those above it.")
+  var logLevel = LevelArgument.info
+  @Option(
+    environment: "NAVSYNC_LOG_FORMAT", help: "The form of log lines; without it human on a terminal, else json.")
+  var logFormat: FormatArgument?
+
+  package init() {}
+
+  package enum LevelArgument: String, CaseIterable, ArgumentValue {
+    case debug, info, warning, error
+
+    var level: DaemonLog.Level {
+      switch self {
+      case .debug: .debug
+      case .info: .info
+      case .warning: .warning
+      case .error: .error
+      }
+    }
+  }
+
+  package enum FormatArgument: String, CaseIterable, ArgumentValue {
+    case human, json
+  }
+
+  package func run(on console: Console) async throws {
+    // Before anything else is opened.
+    ProcessSetup.prepare()
+    let log = DaemonLog(level: logLevel.level, format: format(on: console), descriptor: console.error)
+    // From here on a signal waits for the daemon to be up, and then ends it well.
+    let signals = signals([SIGTERM, SIGINT])
+    let daemon: SyncDaemon
+    do {
+      daemon = try SyncDaemon(try options(log))
+    } catch {
+      throw Self.commandError(error)
+    }
+    let notifications = console.environment["NOTIFY_SOCKET"]
+    ServiceNotification.send("READY=1", to: notifications)
+    // A closed standard output is no reason to stop.
+    try? console.print(Self.readyLine(daemon))
+    for await signal in signals {
+      log.write(.info, "stopping", [("signal", signal == SIGINT ? "SIGINT" : "SIGTERM")])
+      ServiceNotification.send("STOPPING=1", to: notifications)
+      daemon.stop()
+      break
+    }
+    log.write(.info, "stopped")
+  }
+
+  static func readyLine(_ daemon: SyncDaemon) -> String {
+    (["ready:"] + daemon.endpoints.map(\.description) + daemon.feedEndpoints.map { "feed=\($0)" }
+      + ["store=\(daemon.store)"]).joined(separator: " ")
+  }
+
+  private func options(_ log: DaemonLog) throws -> SyncDaemonOptions {
+    let store: SyncDaemonOptions.Store =
+      self.store == "memory" ? .memory : .folder(self.store ?? Device.stateFolder + "/daemon")
+    return try SyncDaemonOptions(
+      listen: try endpoints(listen), feed: feed.isEmpty ? nil : try endpoints(feed), store: store,
+      software: "navsyncd \(Version.number)", log: log)
+  }
+
+  /// Several in one word, as in a variable of the environment, stand apart by spaces.
+  private func endpoints(_ words: [String]) throws -> [Endpoint] {
+    try words.flatMap { $0.split(separator: " ") }.map { word in
+      do { return try Endpoint(String(word)) } catch { throw CommandError(.usage, "\(error)") }
+    }
+  }
+
+  private func format(on console: Console) -> DaemonLog.Format {
+    switch logFormat {
+    case .human: .human
+    case .json: .json
+    case nil: console.errorIsTerminal ? .human : .json
+    }
+  }
+
+  private static func commandError(_ error: any Error) -> CommandError {
+    switch error {
+    case let error as CommandError: error
+    case let error as SyncDaemonError:
+      switch error.code {
+      case .notAllowed: CommandError(.usage, error.description)
+      case .held: CommandError(.refused, error.description)
+      case .damaged: CommandError(.damage, error.description)
+      case .failed: CommandError(.failed, error.description)
+      }
+    case _: CommandError(.failed, "\(error)")
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import EventLog
+import NavigationModel
+import Replication
+import WireFormat
+import ZeroMQ
+
+/// The daemon's logic on the loop's thread: hands frames and the log's answers to the ``ServerCore``, and once a turn
+/// carries out what it wants.
+struct DaemonHandler: LoopHandler {
+  /// From other threads.
+  enum Command: Sendable {
+    case appended(Int, firstOffsets: [Int])
+    case appendFailed(Int, ServerCore.StorageFailure)
+    case loaded(StackLoader)
+    case notLoaded(StackName, ServerCore.StorageFailure)
+    case read(ServerCore.Read, after: Int, [ServerCore.ReadBatch])
+    case readFailed(ServerCore.Read, ServerCore.StorageFailure)
+    case recalled(ServerCore.Recall, ServerCore.Recalled)
+    case recallFailed(ServerCore.Recall, ServerCore.StorageFailure)
+    case listed([Listing.Stack], ServerCore.Peer)
+    case listFailed(ServerCore.Peer, ServerCore.StorageFailure)
+    /// End when everything admitted is answered, or a second later.
+    case stop
+  }
+
+  struct Feed {
+    var socket: SocketID
+    /// Over tcp a subscription can't be authorised, so only the head is told.
+    var carriesEvents: Bool
+    var topics: Set<[UInt8]> = []
+  }
+
+  private let loop: Loop
+  private let store: StoreThreads
+  private let log: DaemonLog
+  private let ended: JobQueue<Bool>
+  private var core: ServerCore
+  private let routers: [SocketID]
+  private var feeds: [Feed]
+  private var topics: [String: [UInt8]] = [:]
+  private var stopAt: Int?
+  /// Peers that were full in this list of actions.
+  private var full: Set<ServerCore.Peer> = []
+
+  static let stopMilliseconds = 1000
+
+  /// - Parameter ended: told when the loop ends.
+  init(
+    _ loop: Loop, routers: [SocketID], feeds: [Feed], _ core: ServerCore, _ store: StoreThreads, _ log: DaemonLog,
+    ended: JobQueue<Bool>
+  ) {
+    self.loop = loop
+    self.routers = routers
+    self.feeds = feeds
+    self.core = core
+    self.store = store
+    self.log = log
+    self.ended = ended
+  }
+
+  var deadline: Int? {
+    switch (core.deadline, stopAt) {
+    case (let one?, let other?): min(one, other)
+    case (let one, nil), (nil, let one): one
+    }
+  }
+
+  // MARK: What happens
+
+  mutating func received(_ messages: [PeerMessage], on socket: SocketID, at now: Moment) {
+    guard let router = routers.firstIndex(of: socket) else { return }
+    let moment = ServerCore.Moment(now)
+    for message in messages {
+      core.received(message.body, from: ServerCore.Peer(message.peer, on: router), at: moment)
+    }
+  }
+
+  mutating func commands(_ commands: [Command], at now: Moment) {
+    let moment = ServerCore.Moment(now)
+    for command in commands {
+      switch command {
+      case .appended(let number, let offsets): core.appendsDurable(number, firstOffsets: offsets, at: moment)
+      case .appendFailed(let number, let failure): core.appendsFailed(number, failure, at: moment)
+      case .loaded(let loader): core.stackLoaded(loader, at: moment)
+      case .notLoaded(let stack, let failure): core.stackNotLoaded(stack, failure, at: moment)
+      case .read(let read, let start, let batches): core.batchesRead(read, after: start, batches, at: moment)
+      case .readFailed(let read, let failure): core.readFailed(read, failure, at: moment)
+      case .recalled(let recall, let recalled): core.recalled(recall, recalled, at: moment)
+      case .recallFailed(let recall, let failure): core.recallFailed(recall, failure, at: moment)
+      case .listed(let stacks, let peer): core.listed(stacks, for: peer, at: moment)
+      case .listFailed(let peer, let failure): core.listFailed(for: peer, failure, at: moment)
+      case .stop:
+        core.stopping()
+        if stopAt == nil { stopAt = now.monotonic + Self.stopMilliseconds }
+      }
+    }
+  }
+
+  mutating func subscriptionsChanged(_ changes: [SubscriptionChange], on socket: SocketID, at now: Moment) {
+    guard let place = feeds.firstIndex(where: { $0.socket == socket }) else { return }
+    for change in changes {
+      if change.isSubscribed {
+        feeds[place].topics.insert(change.topic)
+      } else {
+        feeds[place].topics.remove(change.topic)
+      }
+    }
+  }
+
+  mutating func turnEnded(at now: Moment) {
+    let moment = ServerCore.Moment(now)
+    if let deadline = core.deadline, deadline <= now.monotonic { core.timerFired(at: moment) }
+    carryOut(at: moment)
+    guard let stopAt, core.isQuiet || now.monotonic >= stopAt else { return }
+    if !core.isQuiet { log.write(.warning, "stopped with appends that were not answered") }
+    loop.stop()
+  }
+
+  mutating func stopping(at now: Moment) {
+    carryOut(at: ServerCore.Moment(now))
+    store.writes.post(.keep(key: FactKey.newestTime, value: Array("\(core.newestTime)".utf8)))
+    ended.post(true)
+  }
+
+  // MARK: What is to be done
+
+  private mutating func carryOut(at moment: ServerCore.Moment) {
+    while true {
+      let actions = core.drain()
+      guard !actions.isEmpty else { return }
+      full.removeAll(keepingCapacity: true)
+      for action in actions {
+        switch action {
+        case .send(let peers, let bytes, let kind): send(bytes, to: peers, kind, at: moment)
+        case .load(let stack): store.reads.post(.load(stack))
+        case .commit(let commit): store.writes.post(.commit(commit))
+        case .read(let read): store.reads.post(.read(read))
+        case .recall(let recall): store.reads.post(.recall(recall))
+        case .list(let space, let peer): store.reads.post(.list(space, peer))
+        case .keepName(let device, let name):
+          store.writes.post(.keep(key: FactKey.name(of: device), value: Array(name.utf8)))
+        case .publish(let message): publish(message)
+        case .forget: break
+        case .log(let record): log.write(record)
+        }
+      }
+    }
+  }
+
+  private mutating func send(
+    _ bytes: [UInt8], to peers: [ServerCore.Peer], _ kind: ServerCore.SendKind, at moment: ServerCore.Moment
+  ) {
+    // One copy of the bytes for all.
+    var frame = Frame(bytes)
+    for peer in peers {
+      let (number, router) = peer.onRouter
+      switch full.contains(peer) ? .full : loop.send(&frame, to: number, on: routers[router]) {
+      case .sent: break
+      case .full:
+        full.insert(peer)
+        core.socketFull(peer, for: bytes, kind, at: moment)
+      case .gone: core.peerGone(peer, at: moment)
+      case .tooLarge:
+        core.count("messages_too_large")
+        log.write(.error, "a message is too large to be sent", [("bytes", "\(bytes.count)")])
+      }
+    }
+  }
+
+  private mutating func publish(_ message: EventsMessage) {
+    guard feeds.contains(where: { !$0.topics.isEmpty }), let topic = topic(of: message.stack) else { return }
+    for feed in feeds where feed.topics.contains(where: { topic.starts(with: $0) }) {
+      var frame = Frame(body(message, feed))
+      core.count(loop.publish(&frame, topic: topic, on: feed.socket) == .sent ? "feed_published" : "feed_dropped")
+    }
+  }
+
+  private mutating func body(_ message: EventsMessage, _ feed: Feed) -> [UInt8] {
+    var message = message
+    guard feed.carriesEvents else {
+      message.batch = []
+      message.authorStates = []
+      return Message.events(message).encoded()
+    }
+    let bytes = Message.events(message).encoded()
+    guard bytes.count > core.configuration.limits.message else { return bytes }
+    core.count("feed_states_left_out")
+    message.authorStates = []
+    return Message.events(message).encoded()
+  }
+
+  private mutating func topic(of stack: String) -> [UInt8]? {
+    if let known = topics[stack] { return known }
+    guard let name = try? StackName(stack) else { return nil }
+    if topics.count >= 4096 { topics = [:] }
+    let topic = FeedTopic.topic(of: name)
+    topics[stack] = topic
+    return topic
+  }
+}
+
+extension ServerCore.Moment {
+  init(_ now: Moment) { self.init(milliseconds: now.monotonic, wall: now.wall) }
+}
+
+extension ServerCore.Peer {
+  /// A connection to one of the daemon's sockets.
+  init(_ peer: Peer, on router: Int) { self.init(UInt64(router) << 32 | UInt64(peer.number)) }
+
+  var onRouter: (peer: Peer, router: Int) { (Peer(number: UInt32(truncatingIfNeeded: number)), Int(number >> 32)) }
+}
+
+extension DaemonLog {
+  func write(_ record: ServerCore.LogRecord) {
+    let level: Level =
+      switch record.level {
+      case .debug: .debug
+      case .info: .info
+      case .warning: .warning
+      case .error: .error
+      }
+    write(level, record.text, record.fields.map { ($0.name, $0.value) })
+  }
+}
+
+/// The facts that a daemon keeps beside the events.
+enum FactKey {
+  static let daemon = "daemon"
+  static let newestTime = "newest-time"
+  static let names = "name/"
+
+  static func name(of device: DeviceID) -> String { names + device.description }
+}

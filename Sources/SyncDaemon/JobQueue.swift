@@ -1,0 +1,60 @@
+import Glibc
+
+/// The way to a thread that may block: jobs in the order they were posted.
+///
+/// A pthread mutex and condition, since ThreadSanitizer reports false races for `Synchronization.Mutex`. Unchecked,
+/// because the compiler doesn't see the mutex: the fields are private and touched only between lock and unlock.
+final class JobQueue<Job: Sendable>: @unchecked Sendable {
+  private var jobs: [Job] = []
+  private var isClosed = false
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let changed: UnsafeMutablePointer<pthread_cond_t>
+
+  init() {
+    mutex = .allocate(capacity: 1)
+    changed = .allocate(capacity: 1)
+    precondition(pthread_mutex_init(mutex, nil) == 0 && pthread_cond_init(changed, nil) == 0, "no lock to be had")
+  }
+
+  deinit {
+    pthread_cond_destroy(changed)
+    pthread_mutex_destroy(mutex)
+    changed.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Never blocks but for the lock. Nothing after ``close()``.
+  func post(_ job: Job) {
+    pthread_mutex_lock(mutex)
+    if !isClosed { jobs.append(job) }
+    pthread_cond_signal(changed)
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// What was posted is still done.
+  func close() {
+    pthread_mutex_lock(mutex)
+    isClosed = true
+    pthread_cond_broadcast(changed)
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// Waits for jobs and takes them all; nil when the queue is closed and empty.
+  func next() -> [Job]? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while jobs.isEmpty {
+      if isClosed { return nil }
+      pthread_cond_wait(changed, mutex)
+    }
+    var taken: [Job] = []
+    swap(&taken, &jobs)
+    return taken
+  }
+
+  /// Waits for one job that answers something. The queue is used for that alone.
+  func answer() -> Job {
+    guard let first = next()?.first else { preconditionFailure("the answer's queue was closed") }
+    return first
+  }
+}

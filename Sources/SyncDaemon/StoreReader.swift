@@ -1,0 +1,169 @@
+import EventLog
+import NavigationModel
+import Replication
+import WireFormat
+
+/// The thread that reads the log: loads stacks, and reads for followers.
+final class StoreReader {
+  private let log: any EventLogReader
+  private let lines: DaemonLog
+  private var outbox = Outbox()
+  /// Where the last reads with authors' states ended, newest last.
+  private var walks: [AuthorWalk] = []
+
+  static let pageBytes = 1 << 20
+  static let keptWalks = 8
+
+  init(_ log: any EventLogReader, _ lines: DaemonLog) {
+    self.log = log
+    self.lines = lines
+  }
+
+  func run(_ jobs: JobQueue<StoreThreads.ReadJob>) {
+    while let batch = jobs.next() {
+      for job in batch {
+        let command: DaemonHandler.Command
+        switch job {
+        case .attach(let mailbox):
+          outbox.attach(mailbox)
+          continue
+        case .load(let stack): command = load(stack)
+        case .read(let read): command = self.read(read)
+        case .recall(let recall): command = self.recall(recall)
+        case .list(let space, let peer): command = list(space, peer)
+        }
+        outbox.post(command)
+      }
+    }
+  }
+
+  // MARK: Stacks
+
+  private func load(_ stack: StackName) -> DaemonHandler.Command {
+    do {
+      var loader = StackLoader(stack, policy: try log.info(of: stack)?.policy)
+      while true {
+        let page = try log.read(stack, after: loader.head, maximumBytes: Self.pageBytes)
+        guard !page.isEmpty else { return .loaded(loader) }
+        for stored in page {
+          guard stored.firstOffset == loader.head + 1 else {
+            throw LogError(
+              .damaged, about: stack.description, "there is no event at offset \(loader.head + 1); verify the log")
+          }
+          try loader.add(stored.batch)
+        }
+      }
+    } catch {
+      return .notLoaded(stack, failure(error))
+    }
+  }
+
+  private func list(_ space: Name?, _ peer: ServerCore.Peer) -> DaemonHandler.Command {
+    do {
+      let stacks = try log.stacks(in: space).map {
+        Listing.Stack(
+          stack: $0.stack.description, policy: $0.policy, head: $0.head, devices: $0.devices, lastStored: $0.lastStored)
+      }
+      return .listed(stacks, peer)
+    } catch {
+      return .listFailed(peer, failure(error))
+    }
+  }
+
+  // MARK: Events
+
+  private func read(_ read: ServerCore.Read) -> DaemonHandler.Command {
+    do {
+      let start =
+        switch read.start {
+        case .offset(let offset): offset
+        case .vector(let vector): try log.offset(in: read.stack, lackedBy: vector)
+        }
+      let stored = try log.read(read.stack, after: start, maximumBytes: read.maximumBytes)
+      guard read.wantsAuthorStates else {
+        return .read(read, after: start, stored.map { .init(firstOffset: $0.firstOffset, batch: $0.batch) })
+      }
+      return .read(read, after: start, try withStates(stored, of: read.stack))
+    } catch {
+      return .readFailed(read, failure(error))
+    }
+  }
+
+  /// Batches with each author's state before them, which takes walking over all events before them once.
+  private func withStates(_ stored: [StoredBatch], of stack: StackName) throws -> [ServerCore.ReadBatch] {
+    guard let first = stored.first else { return [] }
+    var walk = AuthorWalk(stack: stack)
+    if let place = walks.lastIndex(where: { $0.stack == stack && $0.offset < first.firstOffset }) {
+      walk = walks.remove(at: place)
+    }
+    while walk.offset + 1 < first.firstOffset {
+      let page = try log.read(stack, after: walk.offset, maximumBytes: Self.pageBytes)
+      guard !page.isEmpty else { break }
+      for batch in page where batch.firstOffset < first.firstOffset { _ = try walk.pass(batch) }
+    }
+    var result: [ServerCore.ReadBatch] = []
+    for batch in stored {
+      result.append(
+        .init(firstOffset: batch.firstOffset, batch: batch.batch, authorStates: try walk.pass(batch)))
+    }
+    walks.append(walk)
+    if walks.count > Self.keptWalks { walks.removeFirst() }
+    return result
+  }
+
+  private func recall(_ recall: ServerCore.Recall) -> DaemonHandler.Command {
+    do {
+      let events = try log.events(of: recall.device, in: recall.stack, sequences: recall.sequences)
+      let offset = try offset(of: Dot(recall.device, recall.sequences.upperBound), in: recall.stack)
+      return .recalled(recall, .init(events: events, offset: offset))
+    } catch {
+      return .recallFailed(recall, failure(error))
+    }
+  }
+
+  /// 0 if the event isn't stored.
+  private func offset(of dot: Dot, in stack: StackName) throws -> Int {
+    // All but this device's events from the wanted one on.
+    var vector = VersionVector()
+    for head in try log.heads(of: stack) { vector[head.device] = head.sequence }
+    vector[dot.device] = dot.sequence - 1
+    let start = try log.offset(in: stack, lackedBy: vector)
+    for stored in try log.read(stack, after: start, maximumBytes: 1) {
+      var offset = stored.firstOffset
+      var found = 0
+      stored.batch.forEach { record in
+        if record.dot == dot { found = offset }
+        offset += 1
+      }
+      if found > 0 { return found }
+    }
+    return 0
+  }
+
+  private func failure(_ error: any Error) -> ServerCore.StorageFailure {
+    error as? ServerCore.StorageFailure ?? ServerCore.StorageFailure("\(error)")
+  }
+}
+
+/// The authors' states at an offset of a stack.
+private struct AuthorWalk {
+  let stack: StackName
+  var offset = 0
+  private var states: [DeviceID: AuthorState] = [:]
+
+  init(stack: StackName) { self.stack = stack }
+
+  /// Passes over the next batch.
+  ///
+  /// - Returns: its authors' states before it.
+  mutating func pass(_ stored: StoredBatch) throws(DecodeError) -> [AuthorState] {
+    let before = stored.batch.authors.map { states[$0.device] ?? AuthorState(device: $0.device) }
+    var now = Dictionary(uniqueKeysWithValues: before.map { ($0.device, $0) })
+    try stored.batch.forEach { (record) throws(DecodeError) in
+      _ = try EventCodec.decode(stored.batch.bytes, in: record.range, after: &now[record.dot.device]!)
+    }
+    for (device, state) in now { states[device] = state }
+    offset = stored.firstOffset + stored.batch.count - 1
+    return before
+  }
+}
