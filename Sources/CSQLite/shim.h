@@ -23,4 +23,9 @@ static inline int navsync_sqlite3_journal_errno(sqlite3 *database) {
   return number;
 }
 
+// sqlite3_db_config is variadic, which Swift doesn't import.
+static inline int navsync_sqlite3_checkpoint_on_close(sqlite3 *database, int is_wanted) {
+  return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !is_wanted, (int *)0);
+}
+
 #endif

@@ -30,12 +30,13 @@ struct Place: RawRepresentable, Hashable {
   let rawValue: Int
 
   static let maximumOffset = 1 << 40 - 1
-  static let maximumStack = 1 << 23 - 1
+  /// The numbers that stacks may have.
+  static let stacks = 0...(1 << 23 - 1)
 
   init(rawValue: Int) { self.rawValue = rawValue }
 
   init(stack: Int, offset: Int) {
-    precondition((0...Place.maximumStack).contains(stack), "a store holds at most \(Place.maximumStack) stacks")
+    precondition(Place.stacks.contains(stack), "no stack has the number \(stack)")
     rawValue = stack << 40 | min(max(offset, 0), Place.maximumOffset)
   }
 

@@ -71,7 +71,7 @@ private struct VerifyingWalk {
       let heads = try walk.log.heads(of: stack)
       guard let info = try walk.log.info(of: stack) else { return }
       walk.found.stacks += 1
-      let stated = Dictionary(uniqueKeysWithValues: heads.map { ($0.device, $0) })
+      let stated = Dictionary(heads.map { ($0.device, $0) }) { first, _ in first }
       while next <= info.head {
         let page: [StoredBatch]
         do throws(LogError) {

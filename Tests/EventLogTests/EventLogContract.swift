@@ -98,6 +98,8 @@ private func checkReads(_ log: any EventLogReader, _ fixture: inout LogFixture) 
     #expect(batches.map(\.storedAt) == stored.batches.map(\.time))
     #expect(try log.read(stack, after: stored.head, maximumBytes: 100).isEmpty)
     #expect(try log.read(stack, after: stored.head + 7, maximumBytes: 100).isEmpty)
+    #expect(try log.read(stack, after: .max, maximumBytes: 100).isEmpty)
+    #expect(try log.read(stack, after: .min, maximumBytes: .max).count == stored.batches.count)
 
     for _ in 0..<10 {
       let after = Int.random(in: 0..<stored.head, using: &fixture.random)

@@ -36,7 +36,8 @@ final class Database {
     pages = .allocate(capacity: 1)
     pages.initialize(to: 0)
     // Only short waits are expected: a reader of another process that recovers, or a checkpoint.
-    sqlite3_busy_timeout(handle, 5000)
+    waitForOthers(milliseconds: 5000)
+    navsync_sqlite3_checkpoint_on_close(handle, 0)
   }
 
   deinit {
@@ -44,6 +45,13 @@ final class Database {
     sqlite3_close_v2(handle)
     pages.deallocate()
   }
+
+  /// How long a call waits for another connection before it gives up as busy.
+  func waitForOthers(milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
+
+  /// Lets the closing of the last connection copy the write-ahead log and remove it. Not before it is known that the file
+  /// is a store: what is refused isn't touched.
+  func checkpointOnClose() { navsync_sqlite3_checkpoint_on_close(handle, 1) }
 
   /// Pages in the write-ahead log after this connection's last commit.
   var writeAheadPages: Int { Int(pages.pointee) }

@@ -74,6 +74,7 @@ struct Opening {
   private static func configure(_ database: Database) throws(LogError) {
     try database.execute("PRAGMA journal_mode = WAL;" + Schema.writing)
     database.countWriteAheadPages()
+    database.checkpointOnClose()
   }
 
   private static func makeStore(in database: Database) throws(LogError) {

@@ -59,7 +59,7 @@ public final class SQLiteReader: EventLogReader {
     while try listStacks.step() {
       let text = "\(listStacks.text(1))/\(listStacks.text(2))"
       guard let stack = try? StackName(text), let policy = Policy(listStacks.text(3)),
-        listStacks.int(4) == checksum(of: "\(stack) \(policy)")
+        listStacks.int(4) == checksum(of: "\(stack) \(policy)"), Place.stacks.contains(listStacks.int(0))
       else { throw damaged(text, "its row in the table of stacks is broken") }
       result.append(try info(listStacks.int(0), stack, policy))
     }
@@ -72,7 +72,8 @@ public final class SQLiteReader: EventLogReader {
   }
 
   public func read(_ stack: StackName, after offset: Int, maximumBytes: Int) throws(LogError) -> [StoredBatch] {
-    guard let (id, _) = try find(stack) else { return [] }
+    // Whoever asks may name any offset.
+    guard offset < Place.maximumOffset, let (id, _) = try find(stack) else { return [] }
     return try read(id, stack, from: max(offset, 0) + 1, maximumBytes: maximumBytes)
   }
 
@@ -164,7 +165,9 @@ extension SQLiteReader {
     findStack.bind(2, stack.stack.description)
     defer { findStack.reset() }
     guard try findStack.step() else { return nil }
-    guard let policy = Policy(findStack.text(1)), findStack.int(2) == checksum(of: "\(stack) \(policy)") else {
+    guard let policy = Policy(findStack.text(1)), findStack.int(2) == checksum(of: "\(stack) \(policy)"),
+      Place.stacks.contains(findStack.int(0))
+    else {
       throw damaged("\(stack)", "its row in the table of stacks is broken")
     }
     return (findStack.int(0), policy)
@@ -191,7 +194,9 @@ extension SQLiteReader {
     defer { listHeads.reset() }
     var result: [(head: StoredHead, id: Int)] = []
     while try listHeads.step() {
-      guard let device = words(listHeads.bytes(0)), let digest = words(listHeads.bytes(2)), listHeads.int(1) >= 1 else {
+      guard let device = words(listHeads.bytes(0)), let digest = words(listHeads.bytes(2)),
+        (1...Dot.maximumSequence).contains(listHeads.int(1))
+      else {
         throw damaged("\(stack)", "a row in the table of heads is broken")
       }
       let head = StoredHead(
@@ -280,7 +285,7 @@ extension SQLiteReader {
     findHead.bind(1, id)
     findHead.bind(2, bytes(device.high, device.low))
     defer { findHead.reset() }
-    guard try findHead.step(), findHead.int(1) >= 1 else { return nil }
+    guard try findHead.step(), (1...Dot.maximumSequence).contains(findHead.int(1)) else { return nil }
     return (findHead.int(0), findHead.int(1))
   }
 

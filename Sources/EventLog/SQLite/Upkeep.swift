@@ -6,7 +6,8 @@ import Dispatch
 /// into the database while commits go on. As long as they do, the log is never copied whole and so never begun anew;
 /// when it has grown to its bound, the rest is copied with commits held back for that moment.
 final class Upkeep: Sendable {
-  /// Of 4 KiB. A checkpoint begins at the first number; at the second, commits wait for it.
+  /// Of 4 KiB. A checkpoint begins whenever the log has grown by the first number; from the second on, commits wait for
+  /// the end of it.
   static let checkpointPages = 2048
   static let maximumPages = 12288
 
@@ -21,6 +22,8 @@ final class Upkeep: Sendable {
 
   private struct Pending: Sendable {
     var pages = 0
+    /// Where the next checkpoint begins.
+    var next = Upkeep.checkpointPages
     var hasCheckpoint = false
     var hasSync = false
   }
@@ -36,9 +39,14 @@ final class Upkeep: Sendable {
   /// After each commit.
   func committed(pages: Int) {
     let (checkpoint, sync) = pending.withLock { pending in
-      let news = (pages >= Upkeep.checkpointPages && !pending.hasCheckpoint, !pending.hasSync)
+      // Fewer than before: it was begun anew.
+      if pages < pending.pages { pending.next = Upkeep.checkpointPages }
       pending.pages = pages
-      pending.hasCheckpoint = pending.hasCheckpoint || news.0
+      let news = (pages >= pending.next && !pending.hasCheckpoint, !pending.hasSync)
+      if news.0 {
+        pending.next = pages + Upkeep.checkpointPages
+        pending.hasCheckpoint = true
+      }
       pending.hasSync = true
       return news
     }
@@ -66,9 +74,11 @@ final class Upkeep: Sendable {
   private func checkpoint() {
     connection.withLock { database in
       do throws(LogError) {
-        let isWhole = try open(&database).checkpoint(.passive)
-        if !isWhole, pages >= Upkeep.maximumPages {
-          let database = try open(&database)
+        let database = try open(&database)
+        // Copies what was committed when it begins; whether commits came meanwhile isn't said.
+        try database.checkpoint(.passive)
+        if pages >= Upkeep.maximumPages {
+          // It never waits for a reader (a long one is a backup): commits would wait with it.
           try gate.withLock { (_: inout Void) throws(LogError) in _ = try database.checkpoint(.restart) }
         }
       } catch {
@@ -84,6 +94,8 @@ final class Upkeep: Sendable {
     if let database { return database }
     let opened = try Database(path, .writing)
     try opened.execute(Schema.writing)
+    opened.checkpointOnClose()
+    opened.waitForOthers(milliseconds: 0)
     database = opened
     return opened
   }

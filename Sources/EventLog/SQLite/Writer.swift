@@ -180,6 +180,10 @@ final class Writer {
     addStack.bind(4, checksum(of: "\(stack) \(policy)"))
     try addStack.run()
     let id = database.lastInsertedRow
+    guard Place.stacks.contains(id) else {
+      throw LogError(
+        .full, about: database.path, "a store holds at most \(Place.stacks.count) stacks; use a second one")
+    }
     remembered[stack] = Remembered(id: id, head: 0, lastStored: 0, heads: [:])
     return id
   }
