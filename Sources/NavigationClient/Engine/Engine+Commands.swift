@@ -163,7 +163,7 @@ extension Engine {
   mutating func failWaiters(_ error: ClientError, _ fails: (Waiter) -> Bool) {
     let failing = waiters.filter(fails)
     waiters.removeAll(where: fails)
-    for waiter in failing { waiter.reply.fail(error) }
+    answers += failing.map { ($0.reply, .failure(error)) }
   }
 
   /// Answers those whose wish came true or whose time is over.
@@ -176,9 +176,9 @@ extension Engine {
         case .live: stacks[waiter.stack]?.isLive == true
         }
       if isMet {
-        waiter.reply.succeed(())
+        answers.append((waiter.reply, .success(())))
       } else if now.monotonic >= waiter.deadline {
-        waiter.reply.fail(timedOut(waiter))
+        answers.append((waiter.reply, .failure(timedOut(waiter))))
       } else {
         left.append(waiter)
       }

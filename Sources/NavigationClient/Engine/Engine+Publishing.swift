@@ -17,6 +17,9 @@ extension Engine {
     let done = committed
     committed = []
     for act in done { act.reply.succeed(act.outcome) }
+    let told = answers
+    answers = []
+    for answer in told { answer.reply(answer.result) }
   }
 
   mutating func publish(_ name: StackName) {

@@ -74,6 +74,8 @@ struct Engine: LoopHandler {
   var connection = Connection.offline
   var names: [DeviceID: String] = [:]
   var waiters: [Waiter] = []
+  /// What waiters are told when the new state is published.
+  var answers: [(reply: Reply<Void>, result: Result<Void, ClientError>)] = []
   var lists: [Request<Listing>] = []
   var reports: [Request<StatusReport>] = []
   /// Acts whose events are taken in but not committed.
@@ -182,9 +184,9 @@ struct Engine: LoopHandler {
       if configuration.announcesPresence { core.hides(name) }
     }
     carryOut(at: now)
-    publish(at: now)
     let closed = ClientError.closed(configuration.name)
-    for waiter in waiters { waiter.reply.fail(closed) }
+    failWaiters(closed) { _ in true }
+    publish(at: now)
     for request in lists { request.reply?.fail(closed) }
     for request in reports { request.reply?.fail(closed) }
     for name in stacks.keys.sorted() {

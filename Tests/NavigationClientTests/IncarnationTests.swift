@@ -1,0 +1,135 @@
+import Foundation
+import NavigationClient
+import TestSupport
+import Testing
+
+/// A device whose folder was restored from a backup or copied: the daemon notices, and nothing is lost. (A report of the
+/// field: a restored backup used sequence numbers again; two histories under one name, never noticed.)
+@Suite(.timeLimit(.minutes(1))) struct IncarnationTests {
+  private func path(_ world: World, _ name: String) -> String { world.folder + "/devices/" + name }
+
+  private func restore(_ world: World, _ name: String) throws {
+    try FileManager.default.removeItem(atPath: path(world, name))
+    try FileManager.default.moveItem(atPath: path(world, name) + ".backup", toPath: path(world, name))
+  }
+
+  @Test func aRestoredBackupThatActed() async throws {
+    try await withDaemon { world in
+      var phone = try await world.device("phone")
+      let old = phone.id
+      var one = try await phone.stack("alice/main")
+      try await one.push("shared")
+      try await phone.stack("alice/other").push("elsewhere")
+      try await one.accepted()
+      await phone.close()
+      try FileManager.default.copyItem(atPath: path(world, "phone"), toPath: path(world, "phone") + ".backup")
+      // What is in no backup, but at the daemon, and seen by another.
+      phone = try await world.device("phone")
+      one = try await phone.stack("alice/main")
+      try await one.push("lost here")
+      try await one.accepted()
+      await phone.close()
+      let laptop = try await world.device("laptop")
+      let two = try await laptop.stack("alice/main")
+      try await two.state { $0.entries.count == 2 }
+      try await two.push("laptop's")
+      try await two.accepted()
+
+      try restore(world, "phone")
+      phone = try await world.device("phone", connects: false)
+      #expect(phone.id == old)
+      one = try await phone.stack("alice/main")
+      try await one.push("here only")
+      try await one.push("and above")
+      try await one.pop()
+      try await one.push("again above")
+      await phone.close()
+
+      phone = try await world.device("phone")
+      one = try await phone.stack("alice/main")
+      try await one.state { $0.eventCount == 7 && $0.waiting == 0 && $0.isLive }
+      #expect(phone.id != old)
+      #expect(one.state.problem == nil)
+      try await two.state { $0.eventCount == 7 }
+      #expect(one.state.entries == two.state.entries)
+      let shown = try one.state.path(of: String.self)
+      #expect(Set(shown) == ["shared", "lost here", "laptop's", "here only", "again above"])
+      // The other stack is as it was, and the new id acts on both.
+      let other = try await phone.stack("alice/other")
+      #expect(try other.state.path(of: String.self) == ["elsewhere"])
+      try await other.push("more")
+      try await other.accepted()
+      try await one.push("on")
+      try await one.accepted()
+      try await two.state { $0.eventCount == 8 }
+      await phone.close()
+
+      // It stays so, and the replaced store is kept.
+      phone = try await world.device("phone")
+      one = try await phone.stack("alice/main")
+      try await one.live()
+      #expect(one.state.eventCount == 8)
+      #expect(one.state.entries == two.state.entries)
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: path(world, "phone")).contains { $0.hasPrefix("replaced-") }
+      )
+      await phone.close()
+      await laptop.close()
+    }
+  }
+
+  @Test func aRestoredBackupThatDidNothing() async throws {
+    try await withDaemon { world in
+      var phone = try await world.device("phone")
+      let old = phone.id
+      var one = try await phone.stack("alice/main")
+      try await one.push("a")
+      try await one.accepted()
+      await phone.close()
+      try FileManager.default.copyItem(atPath: path(world, "phone"), toPath: path(world, "phone") + ".backup")
+      phone = try await world.device("phone")
+      one = try await phone.stack("alice/main")
+      try await one.push("b")
+      try await one.accepted()
+      await phone.close()
+      try restore(world, "phone")
+      phone = try await world.device("phone")
+      one = try await phone.stack("alice/main")
+      try await one.state { $0.eventCount == 2 && $0.isLive }
+      #expect(phone.id != old)
+      #expect(try one.state.path(of: String.self) == ["a", "b"])
+      try await one.pop()
+      try await one.accepted()
+      #expect(try one.state.path(of: String.self) == ["a"])
+      await phone.close()
+    }
+  }
+
+  @Test func aCopiedFolder() async throws {
+    try await withDaemon { world in
+      var phone = try await world.device("phone")
+      var one = try await phone.stack("alice/main")
+      try await one.push("a")
+      try await one.accepted()
+      await phone.close()
+      try FileManager.default.copyItem(atPath: path(world, "phone"), toPath: path(world, "clone"))
+      // Both act under one id, the clone offline.
+      let clone = try await world.device("clone", connects: false)
+      try await clone.stack("alice/main").push("clone's")
+      await clone.close()
+      phone = try await world.device("phone")
+      one = try await phone.stack("alice/main")
+      try await one.push("phone's")
+      try await one.accepted()
+      let again = try await world.device("clone")
+      let two = try await again.stack("alice/main")
+      try await two.state { $0.eventCount == 3 && $0.waiting == 0 && $0.isLive }
+      try await one.state { $0.eventCount == 3 }
+      #expect(again.id != phone.id)
+      #expect(one.state.entries == two.state.entries)
+      #expect(Set(try one.state.path(of: String.self)) == ["a", "phone's", "clone's"])
+      await again.close()
+      await phone.close()
+    }
+  }
+}
