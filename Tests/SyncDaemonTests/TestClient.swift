@@ -53,6 +53,14 @@ final class TestClient {
     return message
   }
 
+  /// Takes what has come, without waiting for more.
+  func drain() {
+    var frame = Frame()
+    while socket.receive(into: &frame) {
+      if let message = try? Message(decoding: frame.bytes()) { received.append(message) }
+    }
+  }
+
   /// The next message that fits; the others are kept in `received`.
   @discardableResult
   func wait(for fits: (Message) -> Bool) throws -> Message {

@@ -70,6 +70,8 @@ package struct DaemonCommand: RunnableCommand {
   package func run(on console: Console) async throws {
     // Before anything else is opened.
     ProcessSetup.prepare()
+    // A file that may not grow is an error of the write that met it, as a full disk is.
+    signal(SIGXFSZ, SIG_IGN)
     let log = DaemonLog(level: logLevel.level, format: format(on: console), descriptor: console.error)
     // From here on a signal waits for the daemon to be up, and then ends it well.
     let signals = signals([SIGTERM, SIGINT])

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+import ZeroMQ
+
+/// A `navsyncd` in a process of its own, as it was built beside the tests.
+final class DaemonProcess {
+  private let process = Process()
+  private let output = Pipe()
+  private let errorPath: String
+  /// The line that begins with `ready:`, empty if it ended without one.
+  private(set) var ready = ""
+
+  /// Starts it, and waits until it serves or has ended.
+  ///
+  /// - Parameter prelude: shell commands that run before in the same process.
+  init(
+    _ arguments: [String], in folder: URL, environment: [String: String] = [:], prelude: String = "true"
+  ) throws {
+    errorPath = folder.appendingPathComponent("log-\(UUID().uuidString)").path
+    let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+    let program = tests.deletingLastPathComponent().appendingPathComponent("navsyncd").path
+    try #require(FileManager.default.isExecutableFile(atPath: program), "navsyncd is built beside the tests")
+    _ = FileManager.default.createFile(atPath: errorPath, contents: nil)
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    process.arguments = ["-c", "\(prelude); exec \"$@\"", "bash", program] + arguments
+    process.environment = environment.merging(["PATH": "/usr/bin:/bin", "HOME": folder.path]) { one, _ in one }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = FileHandle(forWritingAtPath: errorPath)
+    try process.run()
+    try output.fileHandleForWriting.close()
+    var line: [UInt8] = []
+    while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
+      line.append(byte)
+    }
+    ready = String(decoding: line, as: UTF8.self)
+  }
+
+  deinit { end() }
+
+  var identifier: Int32 { process.processIdentifier }
+
+  /// Where it listens, in the order of its arguments.
+  var endpoints: [Endpoint] {
+    ready.split(separator: " ").dropFirst().compactMap { $0.contains("=") ? nil : try? Endpoint(String($0)) }
+  }
+
+  /// What it logged so far.
+  var log: String { (try? String(contentsOfFile: errorPath, encoding: .utf8)) ?? "" }
+
+  func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+  /// Waits for its end.
+  ///
+  /// - Returns: its exit code, or the number of the signal that ended it as a negative one.
+  func wait() -> Int32 {
+    process.waitUntilExit()
+    return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+  }
+
+  /// Kills it if it still runs.
+  func end() {
+    if process.isRunning { signal(SIGKILL) }
+    process.waitUntilExit()
+  }
+}
