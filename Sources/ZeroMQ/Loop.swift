@@ -32,6 +32,9 @@ public final class Loop {
   { try opened(.router, bind: endpoint, options) }
 
   /// Opens a DEALER and begins to connect. Nothing can be sent before ``ConnectionEvent/Change/connected``.
+  ///
+  /// When a connection ends, libzmq drops what it queued to send, so that a new session begins with what it says first,
+  /// but also what came last and wasn't read yet (`ZMQ_IMMEDIATE`, `socket_base_t::hiccuped` in 4.3.4).
   public func dealer(connect endpoint: Endpoint, _ options: SocketOptions = SocketOptions()) throws(ZeroMQError)
     -> SocketID
   { try opened(.dealer, connect: endpoint, options) }
@@ -46,13 +49,16 @@ public final class Loop {
     -> SocketID
   { try opened(.sub, connect: endpoint, options) }
 
-  /// Closes a socket; nothing if it is closed. A bound socket's address is free when this returns.
-  public func close(_ socket: SocketID) {
+  /// Closes a socket; nothing if it is closed. What is queued is lost. A bound socket's address is free when this
+  /// returns, usually within a millisecond.
+  public func close(_ socket: SocketID) { close(socket, lingerMilliseconds: 0) }
+
+  private func close(_ socket: SocketID, lingerMilliseconds: Int) {
     checkThread()
     guard let place = places.removeValue(forKey: socket) else { return }
     open.removeAll { $0 === place }
     hasChanged = true
-    place.shut()
+    place.close(lingerMilliseconds: lingerMilliseconds)
   }
 
   /// Where a socket is bound or connected to, with the port that was chosen; nil if it is closed.
@@ -101,11 +107,13 @@ public final class Loop {
     let now = Moment.now()
     if !last.isEmpty { handler.commands(last, at: now) }
     handler.stopping(at: now)
-    while let place = open.last { close(place.id) }
+    closeAll(lingerMilliseconds: 200)
   }
 
-  /// Closes everything, when the handler couldn't be created.
-  func closeAll() { while let place = open.last { close(place.id) } }
+  /// Closes everything. The sockets a ROUTER serves see its last messages, if they take them within the time.
+  func closeAll(lingerMilliseconds: Int = 0) {
+    while let place = open.last { close(place.id, lingerMilliseconds: lingerMilliseconds) }
+  }
 
   private func poll(until deadline: Int?, waking descriptor: Int32) {
     if hasChanged {

@@ -105,7 +105,8 @@ public protocol LoopHandler: SendableMetatype {
   mutating func writable(_ socket: SocketID, at now: Moment)
   /// The end of every turn: the place for timers, and for sending what the turn gave.
   mutating func turnEnded(at now: Moment)
-  /// The loop ends: the last call, with the sockets still open. What is sent to a ROUTER's peers now still leaves.
+  /// The loop ends: the last call, with the sockets still open. What is sent to a ROUTER's peers now still leaves, but a
+  /// DEALER at the other end may drop it; see ``Loop/dealer(connect:_:)``.
   mutating func stopping(at now: Moment)
 }
 

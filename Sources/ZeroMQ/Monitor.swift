@@ -32,12 +32,13 @@ public enum HandshakeFailure: Hashable, Sendable {
 
 /// The owner of a socket's monitor: a second socket inside the process, on which libzmq's I/O thread reports.
 ///
-/// It has to be read often, for the I/O thread waits when its queue is full; and it is stopped before its socket
-/// closes. Both were measured with 4.3.4; zmq_socket_monitor(3) has the frames.
+/// It has to be read often, for the I/O thread waits when its queue is full; and it must not close before libzmq has
+/// stopped to report, for then the I/O thread waits forever. Measured with 4.3.4; zmq_socket_monitor(3) has the frames.
 struct Monitor: ~Copyable {
   let socket: Socket
   private let address: Endpoint
   private var watched: UnsafeMutableRawPointer?
+  private var isReporting = false
 
   /// - Parameter number: one of its own for each monitor of the process.
   init(number: Int) throws(ZeroMQError) {
@@ -51,29 +52,44 @@ struct Monitor: ~Copyable {
     self.address = address
   }
 
-  deinit { precondition(watched == nil, "a monitor is stopped before its socket closes") }
+  deinit { precondition(!isReporting, "libzmq reports to a monitor that goes") }
 
   /// Begins to watch a socket, which has to live longer than the monitor.
   mutating func watch(_ socket: borrowing Socket) throws(ZeroMQError) {
     let events =
-      ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_CLOSED
-      | ZMQ_EVENT_CLOSE_FAILED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
-      | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
+      ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_ACCEPT_FAILED
+      | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
+      | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_MONITOR_STOPPED
     guard zmq_socket_monitor(socket.handle, address.description, events) == 0 else {
       throw .last("monitor", about: address.description)
     }
     watched = socket.handle
+    isReporting = true
   }
 
-  /// Stops watching.
+  /// Stops the reports.
   mutating func stop() {
-    if let watched { zmq_socket_monitor(watched, nil, 0) }
-    watched = nil
+    if let watched, isReporting { zmq_socket_monitor(watched, nil, 0) }
+    isReporting = false
+  }
+
+  /// After the socket was closed: waits until libzmq has undone everything of it.
+  /// - Returns: false if that took too long, and then the monitor must be kept.
+  mutating func awaitEnd(milliseconds: Int) -> Bool {
+    let end = Moment.now().monotonic + milliseconds
+    var events: [ConnectionEvent] = []
+    while isReporting {
+      var item = zmq_pollitem_t(socket: socket.handle, fd: 0, events: Int16(ZMQ_POLLIN), revents: 0)
+      let left = end - Moment.now().monotonic
+      if left <= 0 { return false }
+      zmq_poll(&item, 1, left)
+      drain(into: &events)
+    }
+    return true
   }
 
   /// Reads what libzmq reported. Never waits.
-  /// - Parameter listenerClosed: set to true when the socket's listener has closed.
-  func drain(into events: inout [ConnectionEvent], listenerClosed: inout Bool) {
+  mutating func drain(into events: inout [ConnectionEvent]) {
     var head = Frame()
     var address = Frame()
     while socket.receive(into: &head) {
@@ -84,12 +100,13 @@ struct Monitor: ~Copyable {
           Int32(bytes.loadUnaligned(as: UInt16.self)), bytes.loadUnaligned(fromByteOffset: 2, as: Int32.self)
         )
       }
-      guard let change = Self.change(event, value, &listenerClosed) else { continue }
+      if event == ZMQ_EVENT_MONITOR_STOPPED { isReporting = false }
+      guard let change = Self.change(event, value) else { continue }
       events.append(ConnectionEvent(change: change, address: String(decoding: address.bytes(), as: UTF8.self)))
     }
   }
 
-  private static func change(_ event: Int32, _ value: Int32, _ listenerClosed: inout Bool) -> ConnectionEvent.Change? {
+  private static func change(_ event: Int32, _ value: Int32) -> ConnectionEvent.Change? {
     switch event {
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: return .connected
     case ZMQ_EVENT_DISCONNECTED: return .disconnected
@@ -98,10 +115,6 @@ struct Monitor: ~Copyable {
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: return .handshakeFailed(.notAuthorised(status: Int(value)))
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL: return .handshakeFailed(.notUnderstood(code: value))
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: return .handshakeFailed(.cut(value))
-    case ZMQ_EVENT_CLOSED, ZMQ_EVENT_CLOSE_FAILED:
-      // A connecter reports it for each failed attempt too, where nobody asks for it.
-      listenerClosed = true
-      return nil
     default: return nil
     }
   }

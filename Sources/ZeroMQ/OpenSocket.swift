@@ -5,7 +5,7 @@ import Glibc
 final class OpenSocket {
   let id: SocketID
   private(set) var monitor: Monitor
-  let socket: Socket
+  private(set) var socket: Socket
   private let lock: IPCLock?
   private(set) var endpoint: Endpoint
   private var isBound = false
@@ -28,7 +28,7 @@ final class OpenSocket {
     id = SocketID(number: number)
   }
 
-  deinit { monitor.stop() }
+  deinit { if socket.handle != nil { monitor.stop() } }
 
   func bind() throws(ZeroMQError) {
     try socket.bind(endpoint)
@@ -39,35 +39,31 @@ final class OpenSocket {
   /// Reads the monitor.
   func drainMonitor() -> [ConnectionEvent] {
     var events: [ConnectionEvent] = []
-    var closed = false
-    monitor.drain(into: &events, listenerClosed: &closed)
+    monitor.drain(into: &events)
     // A connection is reported by another thread than ours; with this the socket knows of it, too.
     if !events.isEmpty { socket.processReports() }
     return events
   }
 
-  /// Ends listening, and waits until libzmq's I/O thread has done so: until then a port is taken. Removes the socket's
-  /// file, which 4.3.4 leaves; the lock is still held. The rest is closed when this object goes.
-  func shut() {
+  /// Closes the socket.
+  ///
+  /// One that is bound is waited for: until libzmq's threads have closed it, its port is taken. Its file is removed,
+  /// which 4.3.4 leaves; the lock is still held then.
+  /// - Parameter lingerMilliseconds: how long a ROUTER's last messages may take to leave.
+  func close(lingerMilliseconds: Int) {
     isOpen = false
-    guard isBound else { return }
-    isBound = false
-    // What was sent last still leaves, if it can at once.
-    if kind == .router { try? socket.set(ZMQ_LINGER, 200) }
-    if zmq_unbind(socket.handle, endpoint.description) == 0 { awaitListenerClosed(milliseconds: 500) }
-    if let path = endpoint.path { unlink(path) }
-  }
-
-  private func awaitListenerClosed(milliseconds: Int) {
-    let end = Moment.now().monotonic + milliseconds
-    var events: [ConnectionEvent] = []
-    var closed = false
-    while !closed {
-      var item = zmq_pollitem_t(socket: monitor.socket.handle, fd: 0, events: Int16(ZMQ_POLLIN), revents: 0)
-      let left = end - Moment.now().monotonic
-      if left <= 0 { return }
-      zmq_poll(&item, 1, left)
-      monitor.drain(into: &events, listenerClosed: &closed)
+    guard isBound else {
+      monitor.stop()
+      socket.close()
+      return
     }
+    isBound = false
+    let linger = kind == .router ? lingerMilliseconds : 0
+    try? socket.set(ZMQ_LINGER, linger)
+    socket.close()
+    // Not `zmq_unbind` before it: that throws away what was sent last. The margin is for a machine that is overloaded; if
+    // even that passes, the reader stays behind for good, since the I/O thread would wait for one that is gone.
+    if !monitor.awaitEnd(milliseconds: linger + 1000) { _ = Unmanaged.passRetained(self) }
+    if let path = endpoint.path { unlink(path) }
   }
 }

@@ -18,7 +18,8 @@ package struct Socket: ~Copyable {
   }
 
   package let kind: Kind
-  let handle: UnsafeMutableRawPointer
+  /// Nil once it is closed. libzmq's calls take that as an error.
+  private(set) var handle: UnsafeMutableRawPointer?
   private let thread = pthread_self()
 
   package init(_ kind: Kind) throws(ZeroMQError) {
@@ -33,8 +34,16 @@ package struct Socket: ~Copyable {
   }
 
   deinit {
+    guard let handle else { return }
     precondition(pthread_equal(thread, pthread_self()) != 0, "a socket is closed on the thread that opened it")
     zmq_close(handle)
+  }
+
+  /// Closes before the owner goes.
+  mutating func close() {
+    checkThread()
+    zmq_close(handle)
+    handle = nil
   }
 
   package borrowing func bind(_ endpoint: Endpoint) throws(ZeroMQError) {

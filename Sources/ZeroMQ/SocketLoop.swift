@@ -69,8 +69,8 @@ public final class SocketLoop<Command: Sendable>: Sendable {
   /// its sockets.
   public func requestStop() { mailbox.requestStop() }
 
-  /// Ends the loop and waits until its sockets are closed and its thread is gone: the turn it is in, and at most half a
-  /// second for each bound socket, usually less than a millisecond. Any thread but the loop's own; may be called again.
+  /// Ends the loop and waits until its sockets are closed and its thread is gone: the turn it is in, and at most 0.2
+  /// seconds for a ROUTER with a peer that doesn't read, usually less than a millisecond. Any thread but the loop's own; may be called again.
   public func stop() {
     precondition(pthread_equal(thread, pthread_self()) == 0, "a loop can't wait for itself; use Loop.stop()")
     mailbox.requestStop()

@@ -64,6 +64,12 @@ extension Socket {
     }
   }
 
+  /// Has calls that wait give up after a while.
+  package borrowing func limitWaits(milliseconds: Int) throws(ZeroMQError) {
+    try set(ZMQ_RCVTIMEO, milliseconds)
+    try set(ZMQ_SNDTIMEO, milliseconds)
+  }
+
   /// Sets an option that is a 32-bit number.
   package borrowing func set(_ option: Int32, _ value: Int) throws(ZeroMQError) {
     var number = Int32(clamping: value)

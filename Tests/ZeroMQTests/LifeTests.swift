@@ -65,16 +65,16 @@ struct LifeTests {
   func stopWhileBusy() async throws {
     let server = try TestLoop()
     let client = try TestLoop()
-    let quiet = try TestLoop()
     let (router, endpoint) = try await server.router("tcp://127.0.0.1:0")
-    let quietDealer = try await quiet.dealer(endpoint)
-    try await quiet.send([1], on: quietDealer)
+    // Not a DEALER of libzmq: that drops what it has received and not read when it sees the connection end.
+    let quiet = try RawPeer.dealer(to: endpoint, sending: [1])
+    defer { close(quiet) }
     let peer = try await server.peerMessage().peer
     let dealer = try await client.dealer(endpoint)
     let mailbox = client.loop.mailbox
     try await client.call { handler in
-      handler.onNumber = { number in
-        for _ in 0..<100 { _ = handler.loop.send([2], on: dealer) }
+      handler.onNumber = { [loop = handler.loop] number in
+        for _ in 0..<100 { _ = loop.send([2], on: dealer) }
         mailbox.post(.number(number))
       }
     }
@@ -85,7 +85,12 @@ struct LifeTests {
     }
     server.loop.stop()
     server.loop.stop()
-    #expect(try await quiet.body() == [9])
+    var last: [UInt8] = []
+    var bytes = [UInt8](repeating: 0, count: 256)
+    while case let count = recv(quiet, &bytes, bytes.count, 0), count > 0 {
+      last = (last + bytes.prefix(count)).suffix(3)
+    }
+    #expect(last == RawPeer.message([9]))
     client.loop.stop()
   }
 

@@ -90,22 +90,14 @@ struct PathTests {
   func otherProcess() async throws {
     try await withTemporaryFolder { folder in
       let path = folder.path + "/sync"
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/bin/bash")
-      process.arguments = [
-        "-c", "exec 9>>'\(path).lock'; flock 9; echo $$ >'\(path).lock'; echo held; exec cat",
-      ]
-      let (input, output) = (Pipe(), Pipe())
-      process.standardInput = input
-      process.standardOutput = output
-      try process.run()
-      #expect(output.fileHandleForReading.readData(ofLength: 5) == Data("held\n".utf8))
+      let shell = try Shell(
+        "exec 9>>'\(path).lock'; flock 9; echo $$ >'\(path).lock'; echo held; exec sleep 1000")
+      #expect(shell.line() == "held")
       let loop = try TestLoop()
       let error = await #expect(throws: ZeroMQError.self) { try await loop.router("ipc://" + path) }
       #expect(error?.isInUse == true)
-      #expect(error?.detail.contains("process \(process.processIdentifier) (cat)") == true)
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
+      #expect(error?.detail.contains("process \(shell.process) (") == true)
+      shell.kill()
       _ = try await loop.router("ipc://" + path)
       loop.loop.stop()
     }

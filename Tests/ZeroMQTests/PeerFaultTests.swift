@@ -14,24 +14,18 @@ struct PeerFaultTests {
     let (router, endpoint) = try await server.router("tcp://127.0.0.1:0")
     guard case .tcp(_, let port) = endpoint.transport else { preconditionFailure("asked for tcp") }
     func escaped(_ bytes: [UInt8]) -> String { bytes.map { "\\x" + String($0, radix: 16) }.joined() }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/bash")
-    process.arguments = [
-      "-c",
+    let shell = try Shell(
       """
       exec 3<>/dev/tcp/127.0.0.1/\(port)
       printf '\(escaped(RawPeer.greeting + RawPeer.ready()))' >&3
       head -c \(RawPeer.answerSize) <&3 >/dev/null
       printf '\(escaped(RawPeer.message([42])))' >&3
       read -r -u 3 -N 1000000 bytes
-      """,
-    ]
-    try process.run()
+      """)
     let message = try await server.peerMessage()
     #expect(message.body == [42])
     #expect(try await server.call { $0.loop.send([1], to: message.peer, on: router) } == .sent)
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    shell.kill()
     var result = SendResult.sent
     while result != .gone { result = try await server.call { $0.loop.send([1], to: message.peer, on: router) } }
     let dealer = try await client.dealer(endpoint)
