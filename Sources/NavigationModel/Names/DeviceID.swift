@@ -17,15 +17,18 @@ public struct DeviceID: Hashable, Sendable, Comparable {
   }
 
   /// The id spelled by 32 lower-case hexadecimal digits, or nil for anything else.
+  @inlinable
   public init?(_ text: some StringProtocol) {
     let digits = text.utf8
     guard digits.count == 32 else { return nil }
-    var halves: (UInt64, UInt64) = (0, 0)
-    for (place, digit) in digits.enumerated() {
+    var high: UInt64 = 0
+    var low: UInt64 = 0
+    for digit in digits {
       guard let nibble = hexadecimalValue(of: digit) else { return nil }
-      if place < 16 { halves.0 = halves.0 << 4 | nibble } else { halves.1 = halves.1 << 4 | nibble }
+      high = high << 4 | low >> 60
+      low = low << 4 | nibble
     }
-    self.init(high: halves.0, low: halves.1)
+    self.init(high: high, low: low)
   }
 
   @inlinable
@@ -36,16 +39,24 @@ public struct DeviceID: Hashable, Sendable, Comparable {
 
 extension DeviceID: CustomStringConvertible {
   /// 32 lower-case hexadecimal digits.
-  public var description: String { hexadecimal(high) + hexadecimal(low) }
+  public var description: String { hexadecimal(high, low) }
 }
 
-/// The 16 lower-case hexadecimal digits of a number.
-func hexadecimal(_ number: UInt64) -> String {
-  let digits = String(number, radix: 16)
-  return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+/// The 32 lower-case hexadecimal digits of two numbers.
+func hexadecimal(_ high: UInt64, _ low: UInt64) -> String {
+  var digits: [UInt8] = []
+  digits.reserveCapacity(32)
+  for number in [high, low] {
+    for shift in stride(from: 60, through: 0, by: -4) {
+      let nibble = UInt8(number >> UInt64(shift) & 15)
+      digits.append(nibble + (nibble < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
+    }
+  }
+  return String(decoding: digits, as: UTF8.self)
 }
 
 /// The value of a lower-case hexadecimal digit, or nil.
+@inlinable
 func hexadecimalValue(of digit: UInt8) -> UInt64? {
   switch digit {
   case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(digit - UInt8(ascii: "0"))

@@ -28,5 +28,5 @@ public struct Digest: Hashable, Sendable, Comparable {
 
 extension Digest: CustomStringConvertible {
   /// 32 lower-case hexadecimal digits.
-  public var description: String { hexadecimal(high) + hexadecimal(low) }
+  public var description: String { hexadecimal(high, low) }
 }

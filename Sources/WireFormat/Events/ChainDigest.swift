@@ -77,8 +77,12 @@ extension ChainDigest: Hashable {
 private struct HashState: Sendable {
   /// `crypto_generichash_statebytes()` is 384 in every version of libsodium since 1.0.
   private var words = InlineArray<48, UInt64>(repeating: 0)
+  /// Bytes not yet hashed: small events go into the hash several at a time.
+  private var waiting: [UInt8] = []
 
   private static let size = 384
+  /// So many bytes are hashed at once; two blocks of BLAKE2b.
+  private static let waitingLimit = 256
   private static let resultSize = 16
 
   /// Lets libsodium choose the fastest code for this processor; hashing works before it, too.
@@ -107,33 +111,28 @@ private struct HashState: Sendable {
 
   /// Hashes a range of bytes, after its length as a varint if wanted.
   mutating func update(_ bytes: [UInt8], in range: Range<Int>, withLength: Bool = false) {
+    if withLength { waiting.append(number: range.count) }
+    waiting.append(contentsOf: bytes[range])
+    if waiting.count >= Self.waitingLimit { hashWaiting() }
+  }
+
+  private mutating func hashWaiting() {
+    var bytes: [UInt8] = []
+    swap(&bytes, &waiting)
     withAligned { state in
-      if withLength {
-        // At most ten bytes, in a register until then.
-        var spelled = InlineArray<10, UInt8>(repeating: 0)
-        var count = 0
-        var rest = UInt64(range.count)
-        while rest > 127 {
-          spelled[count] = UInt8(truncatingIfNeeded: rest) | 128
-          rest >>= 7
-          count += 1
-        }
-        spelled[count] = UInt8(rest)
-        unsafe withUnsafeBytes(of: spelled) {
-          _ = unsafe crypto_generichash_update(
-            state, $0.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(count + 1))
-        }
-      }
-      guard !range.isEmpty else { return }
       unsafe bytes.withUnsafeBufferPointer {
-        _ = unsafe crypto_generichash_update(state, $0.baseAddress! + range.lowerBound, UInt64(range.count))
+        _ = unsafe crypto_generichash_update(state, $0.baseAddress, UInt64($0.count))
       }
     }
+    // The room is used again, but that of a large event isn't kept.
+    bytes.removeAll(keepingCapacity: bytes.capacity <= 16 * Self.waitingLimit)
+    swap(&bytes, &waiting)
   }
 
   /// The hash of all that was taken in; the state stays as it is.
   var result: Digest {
     var copy = self
+    copy.hashWaiting()
     var bytes = InlineArray<16, UInt8>(repeating: 0)
     copy.withAligned { state in
       unsafe withUnsafeMutableBytes(of: &bytes) {
@@ -151,10 +150,12 @@ private struct HashState: Sendable {
 
   private mutating func withAligned(_ body: (OpaquePointer) -> Void) {
     unsafe withUnsafeMutableBytes(of: &words) { words in
-      unsafe withUnsafeTemporaryAllocation(byteCount: Self.size, alignment: 64) { aligned in
-        unsafe aligned.copyMemory(from: UnsafeRawBufferPointer(words))
-        unsafe body(OpaquePointer(aligned.baseAddress!))
-        unsafe words.copyMemory(from: UnsafeRawBufferPointer(aligned))
+      // More than 16 would be taken from the heap, so the place is found here.
+      unsafe withUnsafeTemporaryAllocation(byteCount: Self.size + 63, alignment: 16) { room in
+        let start = unsafe room.baseAddress!.alignedUp(toMultipleOf: 64)
+        unsafe start.copyMemory(from: words.baseAddress!, byteCount: Self.size)
+        unsafe body(OpaquePointer(start))
+        unsafe words.baseAddress!.copyMemory(from: start, byteCount: Self.size)
       }
     }
   }

@@ -17,7 +17,16 @@ extension [UInt8] {
 
   /// Eight bytes, the most significant first.
   mutating func append(word: UInt64) {
-    for shift in stride(from: 56, through: 0, by: -8) { append(UInt8(truncatingIfNeeded: word >> UInt64(shift))) }
+    unsafe Swift.withUnsafeBytes(of: word.bigEndian) { unsafe append(contentsOf: $0) }
+  }
+}
+
+extension [UInt8] {
+  /// The text that a range of UTF-8 spells, nil if it isn't UTF-8. ASCII, the common case, is much the fastest.
+  func text(in range: Range<Int>) -> String? {
+    let slice = self[range]
+    if slice.allSatisfy({ $0 < 128 }) { return String(decoding: slice, as: UTF8.self) }
+    return String(validating: slice, as: UTF8.self)
   }
 }
 

@@ -196,7 +196,7 @@ extension EventCodec {
     var type = shortType
     var size = type.utf8.count
     if !name.isEmpty {
-      guard let text = String(validating: reader.bytes[name], as: UTF8.self) else {
+      guard let text = reader.bytes.text(in: name) else {
         throw reader.fault(.badText, at: start)
       }
       guard text != shortType else { throw reader.fault(.notCanonical, at: start) }

@@ -43,11 +43,11 @@ public enum EventCodec {
     }
     let known = state.table.count
     do {
-      var writer = EventWriter(state: state, event: event)
+      var writer = EventWriter(state: state)
       // The table is moved, not copied: it grows in place.
       swap(&writer.table, &state.table)
       defer { swap(&writer.table, &state.table) }
-      try writer.write()
+      try writer.write(event)
       return try finish(event, writer.bytes, &state)
     } catch {
       state.table.removeLast(state.table.count - known)
@@ -82,37 +82,45 @@ public enum EventCodec {
 
 /// Writes one event.
 private struct EventWriter {
-  let event: Event
+  let device: DeviceID
   let previous: Timestamp
   let previousContext: VersionVector
   let top: EntryID?
   var table: [DeviceID] = []
   var bytes: [UInt8] = []
 
-  init(state: AuthorState, event: Event) {
-    self.event = event
+  init(state: AuthorState) {
+    device = state.device
     previous = state.timestamp
     previousContext = state.context
     top = state.top
   }
 
-  mutating func write() throws(EncodeError) {
-    bytes.reserveCapacity(event.action.values.reduce(48 + event.unknownFields.count) { $0 + $1.payload.count + 16 })
+  mutating func write(_ event: Event) throws(EncodeError) {
+    bytes.reserveCapacity(roughSize(of: event))
     bytes.append(0)
-    try writeTimestamp()
+    try writeTimestamp(event.timestamp)
     if event.context != previousContext {
       bytes[0] |= EventCodec.Header.context
-      try writeContext()
+      try writeContext(event.context)
     }
-    try writeAction()
+    try writeAction(event)
     if !event.unknownFields.isEmpty {
       bytes[0] |= EventCodec.Header.unknown
       bytes.append(contentsOf: event.unknownFields)
     }
   }
 
-  private mutating func writeTimestamp() throws(EncodeError) {
-    let stamp = event.timestamp
+  /// Enough for nearly all events.
+  private func roughSize(of event: Event) -> Int {
+    switch event.action {
+    case .push(_, let values), .set(_, let values): values.reduce(48) { $0 + $1.payload.count + 16 }
+    case .replace(_, let value): 64 + value.payload.count
+    case .pop, .popToRoot: 48
+    }
+  }
+
+  private mutating func writeTimestamp(_ stamp: Timestamp) throws(EncodeError) {
     let limit = -Timestamp.maximumMagnitude...Timestamp.maximumMagnitude
     guard limit.contains(stamp.milliseconds), limit.contains(stamp.counter) else { throw .numberOutOfRange }
     bytes.append(signed: stamp.milliseconds - previous.milliseconds)
@@ -124,15 +132,15 @@ private struct EventWriter {
 
   // MARK: Context
 
-  private mutating func writeContext() throws(EncodeError) {
+  private mutating func writeContext(_ context: VersionVector) throws(EncodeError) {
     var changes: [(place: Int, by: Int)] = []
     var new: [VersionVector.Element] = []
     let old = previousContext.elements
     var place = 0
-    for element in event.context.elements {
+    for element in context.elements {
       if place < old.count, old[place].device < element.device { throw .contextShrank(old[place].device) }
       guard element.sequence <= Dot.maximumSequence else { throw .numberOutOfRange }
-      guard element.device != event.dot.device else { throw .contextNamesAuthor }
+      guard element.device != device else { throw .contextNamesAuthor }
       var held = 0
       if place < old.count, old[place].device == element.device {
         held = old[place].sequence
@@ -173,14 +181,14 @@ private struct EventWriter {
 
   // MARK: Action
 
-  private mutating func writeAction() throws(EncodeError) {
+  private mutating func writeAction(_ event: Event) throws(EncodeError) {
     switch event.action {
     case .push(let on, let values):
       bytes[0] |= EventCodec.Header.push
       if on == top {
         bytes[0] |= EventCodec.Header.onTop
       } else if let on {
-        try write(on, placeOffset: 1)
+        try write(on, placeOffset: 1, of: event)
       } else {
         bytes.append(0)
       }
@@ -190,40 +198,39 @@ private struct EventWriter {
       if entries.count == 1, entries[0] == top {
         bytes[0] |= EventCodec.Header.onTop
       } else {
-        try write(entries)
+        try write(entries, of: event)
       }
     case .popToRoot:
       bytes[0] |= EventCodec.Header.popToRoot
     case .set(let keep, let values):
       bytes[0] |= EventCodec.Header.set
-      try write(keep)
+      try write(keep, of: event)
       try write(values)
     case .replace(let entry, let value):
       bytes[0] |= EventCodec.Header.replace
-      if entry == top { bytes[0] |= EventCodec.Header.onTop } else { try write(entry, placeOffset: 0) }
+      if entry == top { bytes[0] |= EventCodec.Header.onTop } else { try write(entry, placeOffset: 0, of: event) }
       try write(value, place: 0)
     }
   }
 
-  private mutating func write(_ entries: [EntryID]) throws(EncodeError) {
+  private mutating func write(_ entries: [EntryID], of event: Event) throws(EncodeError) {
     bytes.append(number: entries.count)
-    for entry in entries { try write(entry, placeOffset: 0) }
+    for entry in entries { try write(entry, placeOffset: 0, of: event) }
   }
 
-  private mutating func write(_ entry: EntryID, placeOffset: Int) throws(EncodeError) {
+  private mutating func write(_ entry: EntryID, placeOffset: Int, of event: Event) throws(EncodeError) {
     guard (1...Dot.maximumSequence).contains(entry.dot.sequence), (0...Dot.maximumSequence).contains(entry.index)
     else { throw .numberOutOfRange }
-    let device = entry.dot.device
     var near = event.dot.sequence - 1
-    if device == event.dot.device {
+    if entry.dot.device == device {
       bytes.append(number: placeOffset)
     } else {
-      near = event.context[device]
-      if let place = table.firstIndex(of: device) {
+      near = event.context[entry.dot.device]
+      if let place = table.firstIndex(of: entry.dot.device) {
         bytes.append(number: place + placeOffset)
       } else {
         bytes.append(number: table.count + placeOffset)
-        try spell(device)
+        try spell(entry.dot.device)
       }
     }
     bytes.append(signed: near - entry.dot.sequence)

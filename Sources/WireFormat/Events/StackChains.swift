@@ -92,18 +92,18 @@ public struct StackChains: Hashable, Sendable {
     try receive(dot.device, dot.sequence, bytes, in: 0..<bytes.count)
   }
 
-  /// Takes in an event that this replica made: the next of its author, its context held. Gives its canonical bytes.
+  /// Takes in an event that this replica made: the next of its author, its context held. Gives its canonical bytes; a
+  /// throw changes nothing.
   public mutating func append(_ event: Event) throws(ChainFault) -> [UInt8] {
     let device = event.dot.device
-    var chain = chain(of: device) ?? Chain(stack: stack, device: device)
-    try Self.checkNext(event.dot.sequence, after: chain.author.sequence)
-    if let lacking = Self.lacking(event.context, after: chain.author.context, held: vector) {
-      throw .missingContext(lacking)
+    guard let place = places[device] else {
+      var chain = Chain(stack: stack, device: device)
+      let bytes = try Self.write(event, to: &chain, held: vector)
+      keep(chain)
+      return bytes
     }
-    let bytes: [UInt8]
-    do { bytes = try EventCodec.encode(event, after: &chain.author) } catch { throw .unwritable(error) }
-    chain.extend(bytes, in: 0..<bytes.count)
-    keep(chain)
+    let bytes = try Self.write(event, to: &chains[place], held: vector)
+    vector[device] = event.dot.sequence
     return bytes
   }
 
@@ -141,6 +141,20 @@ public struct StackChains: Hashable, Sendable {
     }
     chain.extend(bytes, in: range)
     return event
+  }
+
+  /// Encodes a chain's next event, its context being held, and hashes it; a throw leaves the chain as it was.
+  private static func write(
+    _ event: Event, to chain: inout Chain, held vector: VersionVector
+  ) throws(ChainFault) -> [UInt8] {
+    try checkNext(event.dot.sequence, after: chain.author.sequence)
+    if let lacking = lacking(event.context, after: chain.author.context, held: vector) {
+      throw .missingContext(lacking)
+    }
+    let bytes: [UInt8]
+    do { bytes = try EventCodec.encode(event, after: &chain.author) } catch { throw .unwritable(error) }
+    chain.extend(bytes, in: 0..<bytes.count)
+    return bytes
   }
 
   /// What a context has that isn't held, nil if nothing. The author's previous context is held.

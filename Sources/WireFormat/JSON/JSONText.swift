@@ -75,7 +75,7 @@ public enum JSONText {
   /// The text of a string that a scanner passed over.
   static func unquoted(_ bytes: [UInt8], in range: Range<Int>) -> String? {
     let content = range.lowerBound + 1..<range.upperBound - 1
-    guard bytes[content].contains(UInt8(ascii: "\\")) else { return String(validating: bytes[content], as: UTF8.self) }
+    guard bytes[content].contains(UInt8(ascii: "\\")) else { return bytes.text(in: content) }
     var result: [UInt16] = []
     var plain: [UInt8] = []
     var at = content.lowerBound

@@ -69,19 +69,28 @@ extension EventLine.EntryName: CustomStringConvertible {
 
   /// Reads `device:sequence:index`, split from the right; nil for anything else.
   public init?(_ text: String) {
-    let bytes = text.utf8
-    guard let second = bytes.lastIndex(of: UInt8(ascii: ":")),
-      let first = bytes[..<second].lastIndex(of: UInt8(ascii: ":")),
-      let sequence = Self.number(text[text.index(after: first)..<second]), sequence >= 1,
-      let index = Self.number(text[text.index(after: second)...])
+    let bytes = Array(text.utf8)
+    var end = bytes.count
+    guard let index = Self.number(endingAt: &end, of: bytes), let sequence = Self.number(endingAt: &end, of: bytes),
+      sequence >= 1
     else { return nil }
-    self.init(device: String(text[..<first]), sequence: sequence, index: index)
+    self.init(device: String(decoding: bytes[..<end], as: UTF8.self), sequence: sequence, index: index)
   }
 
-  /// A number as it is printed: no sign, no zeros in front.
-  private static func number(_ text: Substring) -> Int? {
-    guard let number = Int(text), (0...Dot.maximumSequence).contains(number), String(number) == text else { return nil }
-    return number
+  /// The number after the last colon before `end`, as it is printed: no sign, no zeros in front. `end` goes to the colon.
+  private static func number(endingAt end: inout Int, of bytes: [UInt8]) -> Int? {
+    var start = end
+    while start > 0, bytes[start - 1] != UInt8(ascii: ":") { start -= 1 }
+    guard start > 0, (1...16).contains(end - start), bytes[start] != UInt8(ascii: "0") || end - start == 1 else {
+      return nil
+    }
+    var number = 0
+    for byte in bytes[start..<end] {
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+      number = number * 10 + Int(byte - UInt8(ascii: "0"))
+    }
+    end = start - 1
+    return number <= Dot.maximumSequence ? number : nil
   }
 }
 

@@ -69,7 +69,7 @@ struct FieldReader {
 
   mutating func text() throws(DecodeError) -> String {
     let range = try range()
-    guard let text = String(validating: bytes[range], as: UTF8.self) else { throw fault(.badText) }
+    guard let text = bytes.text(in: range) else { throw fault(.badText) }
     return text
   }
 
