@@ -68,6 +68,8 @@ struct DaemonTarget: ImportTarget {
 
   /// Half of what a daemon takes into one commit is enough to keep it busy.
   private static let window = 128 << 10
+  /// As many answers as a daemon queues for a client before it cuts it off.
+  private static let mostOpen = 64
 
   init(_ session: DaemonSession) async throws {
     self.session = session
@@ -95,7 +97,7 @@ struct DaemonTarget: ImportTarget {
       open[chain] = (through, (open[chain]?.bytes ?? 0) + size)
       bytesOpen += size
       session.send(.append(append))
-      while bytesOpen > Self.window { try await takeAnswer() }
+      while bytesOpen > Self.window || open.count >= Self.mostOpen { try await takeAnswer() }
     }
   }
 
