@@ -84,6 +84,57 @@ import Testing
     }
   }
 
+  /// One spelling that breaks one rule each, against an author with a known device, and a top unless it is said.
+  @Test func otherSpellingsAreRefused() throws {
+    let (author, known) = (DeviceID(high: 1, low: 1), DeviceID(high: 2, low: 2))
+    var withTop = AuthorState(device: author)
+    let first = Event(
+      dot: Dot(author, 1), context: [known: 4], timestamp: Timestamp(milliseconds: 1000, counter: 0),
+      action: .push(on: nil, values: [Value(type: "T", payload: [0x31])]))
+    _ = try EventCodec.encode(first, after: &withTop)
+    var withoutTop = withTop
+    withoutTop.top = nil
+    func id(_ low: UInt8) -> [UInt8] { [UInt8](repeating: 0, count: 15) + [low] }
+    let knownID: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2]
+    let cases: [(rule: String, bytes: [UInt8], code: DecodeError.Code, state: AuthorState)] = [
+      ("the implied counter is spelled", [0x23, 0, 2], .notCanonical, withTop),
+      ("no device changed", [0x13, 0, 0], .notCanonical, withTop),
+      ("a device changed by nothing", [0x13, 0, 1, 0, 0], .notCanonical, withTop),
+      ("a place beyond the table", [0x13, 0, 1, 5, 1], .badNumber, withTop),
+      ("more changes than bytes", [0x13, 0, 100, 0, 1], .badLength, withTop),
+      ("a known device is spelled", [0x13, 0, 1, 1] + knownID + [1], .notCanonical, withTop),
+      ("new devices out of order", [0x13, 0, 2, 1] + id(9) + [1, 0] + id(8) + [1], .notCanonical, withTop),
+      ("the top is spelled by a push", [0x01, 0, 1, 0, 0, 0], .notCanonical, withTop),
+      ("the root is spelled where it is implied", [0x01, 0, 0, 0], .notCanonical, withoutTop),
+      ("the top is spelled by a pop", [0x02, 0, 1, 0, 0, 0], .notCanonical, withTop),
+      ("the top is spelled by a replace", [0x05, 0, 0, 0, 0, 0, 1, 0x31], .notCanonical, withTop),
+      ("a pop of no top", [0x0A, 0], .notCanonical, withoutTop),
+      ("a replace of no top", [0x0D, 0, 0, 1, 0x31], .notCanonical, withoutTop),
+      ("a pop to root on the top", [0x0B, 0], .notCanonical, withTop),
+      ("a set on the top", [0x0C, 0, 0, 0], .notCanonical, withTop),
+      ("no unknown fields", [0x43, 0], .notCanonical, withTop),
+      ("bytes after the end", [0x03, 0, 9], .trailing, withTop),
+      ("a long number", [0x03, 0x80, 0], .notCanonical, withTop),
+      ("a number of nine bytes", [0x03] + [UInt8](repeating: 0x80, count: 8) + [1], .badNumber, withTop),
+      ("an entry before the first event", [0x02, 0, 1, 0, 2, 0], .badNumber, withTop),
+      ("the short type is spelled", [0x09, 0, 1, 6] + Array("String".utf8) + [1, 0x31], .notCanonical, withTop),
+      ("a type that is not UTF-8", [0x09, 0, 1, 1, 0xFF, 1, 0x31], .badText, withTop),
+      ("space around a payload", [0x09, 0, 1, 0, 2, 0x31, 0x20], .notJSON, withTop),
+      ("a payload longer than the event", [0x09, 0, 1, 0, 9, 0x31], .truncated, withTop),
+      ("a payload over the limit", [0x09, 0, 1, 0, 0x81, 0x80, 4], .tooLarge, withTop),
+    ]
+    for (rule, bytes, code, state) in cases {
+      var reader = state
+      do {
+        let event = try EventCodec.decode(bytes, after: &reader)
+        Issue.record("\(rule): \(event)")
+      } catch {
+        #expect(error.code == code, "\(rule): \(error)")
+        #expect(reader == state, "\(rule)")
+      }
+    }
+  }
+
   @Test func anUnchangedContextIsSharedAndCostsNothing() throws {
     let (author, other) = (DeviceID(high: 1, low: 1), DeviceID(high: 2, low: 2))
     var state = AuthorState(device: author)
