@@ -69,6 +69,11 @@ import Testing
     for (event, bytes) in log {
       #expect(try made.append(event) == bytes)
       #expect(try received.receive(event.dot, bytes) == event)
+      for device in devices {
+        var others = received.vector
+        others[device] = 0
+        #expect(received.context(for: device) == others)
+      }
     }
     #expect(made.heads == received.heads)
     #expect(made == received)
@@ -108,6 +113,32 @@ import Testing
     #expect(throws: lacking) { try chains.receive(ahead.dot, bytes) }
     #expect(throws: lacking) { try chains.append(ahead) }
     #expect(chains == before)
+
+    // Of a device that is held, too: one event lacking is enough, and what it would have done can still be done.
+    let (author, other) = (devices[0], devices[1])
+    var context = chains.context(for: author)
+    context[other] = chains.vector[other] + 1
+    context[stranger] = 1
+    let held0 = chains.authorState(of: author)
+    var after = held0
+    let early = Event(
+      dot: Dot(author, held0.sequence + 1), context: context, timestamp: .zero, action: .popToRoot)
+    let earlyBytes = try EventCodec.encode(early, after: &after)
+    #expect(throws: ChainFault.missingContext([other: chains.vector[other] + 1, stranger: 1])) {
+      try chains.receive(early.dot, earlyBytes)
+    }
+    var oneMore = held0.context
+    oneMore[other] = chains.vector[other] + 1
+    #expect(throws: ChainFault.missingContext([other: chains.vector[other] + 1])) {
+      try chains.append(Event(dot: early.dot, context: oneMore, timestamp: .zero, action: .popToRoot))
+    }
+    #expect(chains == before)
+    let fine = Event(dot: early.dot, context: chains.context(for: author), timestamp: .zero, action: .popToRoot)
+    _ = try chains.append(fine)
+    var oneAhead = fine.context
+    oneAhead[other] += 1
+    let next0 = Event(dot: Dot(author, fine.dot.sequence + 1), context: oneAhead, timestamp: .zero, action: .popToRoot)
+    #expect(throws: ChainFault.missingContext([other: oneAhead[other]])) { try chains.append(next0) }
   }
 
   @Test func aRunIsCheckedBeforeItIsTakenIn() throws {

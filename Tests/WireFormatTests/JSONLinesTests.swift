@@ -96,6 +96,9 @@ import Testing
     (#"{"action":{"push":{"on":"a:1","values":[]}}}"#, "`on` must be an entry's id", 24),
     (#"{"action":{"pop":{"entries":["a:1:01"]}}}"#, "must be an entry's id", 29),
     (#"{"action":{"pop":{"entries":["a:0:1"]}}}"#, "must be an entry's id", 29),
+    (#"{"action":{"pop":{"entries":["a:1:9007199254740992"]}}}"#, "must be an entry's id", 29),
+    (#"{"action":{"pop":{"entries":["a:1:+1"]}}}"#, "must be an entry's id", 29),
+    (#"{"action":{"pop":{"entries":[":1:"]}}}"#, "must be an entry's id", 29),
     (#"{"action":{"push":{"on":null,"values":[7]}}}"#, "a value that is not a string must be an object", 39),
     (#"{"action":{"push":{"on":null,"values":[{"type":"T"}]}}}"#, "a `type` and a `value`", 39),
     (#"{"previous":"AB"}"#, "32 lower-case", 12),
@@ -168,6 +171,32 @@ import Testing
     }
     #expect(JSONText.unquoted(Array(#""a" "#.utf8)) == nil)
     #expect(JSONText.unquoted(Array(#"7"#.utf8)) == nil)
+  }
+
+  /// The edges of table 3-7 of the Unicode Standard, from both sides.
+  @Test func onlyWellFormedUTF8IsJSON() {
+    func isJSON(_ content: [UInt8]) -> Bool {
+      (try? JSONText.check([UInt8(ascii: "\"")] + content + [UInt8(ascii: "\"")])) != nil
+    }
+    for good: [UInt8] in [
+      [0x7F], [0xC2, 0x80], [0xDF, 0xBF], [0xE0, 0xA0, 0x80], [0xED, 0x9F, 0xBF], [0xEE, 0x80, 0x80],
+      [0xEF, 0xBF, 0xBF],
+      [0xF0, 0x90, 0x80, 0x80], [0xF3, 0xBF, 0xBF, 0xBF], [0xF4, 0x8F, 0xBF, 0xBF],
+    ] { #expect(isJSON(good), "\(good)") }
+    for bad: [UInt8] in [
+      [0x1F], [0x0A], [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC2], [0xC2, 0x7F], [0xC2, 0xC0],
+      [0xE0, 0x9F, 0xBF],
+      [0xE1, 0x80], [0xE1, 0x80, 0xC0], [0xED, 0xA0, 0x80], [0xEF, 0xBF, 0x7F], [0xF0, 0x8F, 0xBF, 0xBF],
+      [0xF0, 0x90, 0x80], [0xF1, 0x80, 0x80, 0x00], [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF],
+    ] { #expect(!isJSON(bad), "\(bad)") }
+  }
+
+  @Test func nestingIsBounded() throws {
+    func nested(_ depth: Int) -> [UInt8] {
+      [UInt8](repeating: UInt8(ascii: "["), count: depth) + [UInt8](repeating: UInt8(ascii: "]"), count: depth)
+    }
+    try JSONText.check(nested(256))
+    #expect(throws: DecodeError(.tooLarge, at: 256, in: "JSON text")) { try JSONText.check(nested(257)) }
   }
 
   @Test func base64IsStrict() {

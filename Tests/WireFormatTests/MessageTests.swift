@@ -91,4 +91,30 @@ import Testing
       try Message(decoding: [UInt8](repeating: 0, count: Message.maximumSize + 1))
     }
   }
+
+  /// A reader decodes events after a state that a peer sent: one that no chain leads to is refused.
+  @Test func authorStatesThatCannotBeAreRefused() throws {
+    let (author, other) = (DeviceID(high: 1, low: 1), DeviceID(high: 2, low: 2))
+    var fine = AuthorState(device: author)
+    fine.sequence = 3
+    fine.context = [other: 5]
+    fine.table = [author, other]
+    fine.top = EntryID(Dot(author, 3), 1)
+    func isTaken(_ state: AuthorState) -> Bool {
+      let message = EventsMessage(
+        stack: "a/b", epoch: 1, previousOffset: 0, firstOffset: 1, batch: [], authorStates: [state])
+      return (try? Message(decoding: Message.events(message).encoded())) == .events(message)
+    }
+    #expect(isTaken(fine))
+    let changes: [(inout AuthorState) -> Void] = [
+      { $0.table = [author, other, other] }, { $0.table = [author, other, author] }, { $0.table = [author] },
+      { $0.context[author] = 1 }, { $0.top = EntryID(Dot(author, 2), 1) },
+      { $0.table = [author, other] + (0..<8191).map { DeviceID(high: 9, low: UInt64($0)) } },
+    ]
+    for (place, change) in changes.enumerated() {
+      var state = fine
+      change(&state)
+      #expect(!isTaken(state), "change \(place)")
+    }
+  }
 }
