@@ -138,6 +138,11 @@ public final class Stack: Sendable {
     let _: Void = try await engine.call { .awaitLive(name, within: within.milliseconds, $0) }
   }
 
+  /// Takes over the policy that the daemon has the stack under, after a `.policyMismatch`: what this device holds is
+  /// folded anew by it, and what doesn't fit is void and among the conflicts. Comes true when a daemon is connected; see
+  /// ``accepted(_:within:)``.
+  public func adoptPolicy() { engine.post(.adoptPolicy(hub.name)) }
+
   /// The conflicts there are now were shown to the person: ``StackState/newConflicts`` begins anew.
   public func markConflictsSeen() { engine.post(.markConflictsSeen(hub.name)) }
 }

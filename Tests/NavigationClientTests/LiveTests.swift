@@ -219,7 +219,16 @@ import ZeroMQ
       #expect(error?.code == .policyMismatch)
       #expect(three.state.problem?.code == .policyMismatch)
       #expect(three.state.waiting == 1)
+      // Until it takes the daemon's over; that stays so.
+      three.adoptPolicy()
+      try await three.state { $0.waiting == 0 && $0.problem == nil && $0.policy == .latest && $0.eventCount == 2 }
+      try await two.state { $0.eventCount == 2 }
+      #expect(three.state.entries == two.state.entries)
+      #expect(three.state.conflicts == two.state.conflicts)
       await tv.close()
+      let again = try await world.device("tv", connects: false)
+      #expect(try await again.stack("alice/main").state.policy == .latest)
+      await again.close()
       await laptop.close()
       await phone.close()
     }

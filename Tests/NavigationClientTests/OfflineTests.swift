@@ -101,15 +101,6 @@ private struct Renamed: Codable, Hashable, NavigationValue {
     }
   }
 
-  @Test func onlyTheLastIntentsAreRemembered() async throws {
-    try await withDevice { device in
-      let stack = try await device.stack("alice/main")
-      for number in 0...1024 { try await stack.replace(with: number, intentID: "\(number)") }
-      #expect(try await stack.push(0, intentID: "1").isRepeated)
-      #expect(try await stack.push(0, intentID: "0").isRepeated == false)
-    }
-  }
-
   @Test func valuesHaveTypesAndEntriesHaveIdentity() async throws {
     try await withDevice { device in
       let stack = try await device.stack("alice/main")

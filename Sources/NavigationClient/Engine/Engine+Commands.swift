@@ -28,6 +28,10 @@ extension Engine {
         reports.append(Request(reply: reply, deadline: now.monotonic + within))
         core.request(.statusRequest(StatusRequest()))
       case .markConflictsSeen(let name): markConflictsSeen(name)
+      case .adoptPolicy(let name):
+        guard stacks[name] != nil else { continue }
+        stacks[name]?.adopts = true
+        core.follow(name, policy: nil, now: now.monotonic)
       case .resolved(let endpoint): open(endpoint)
       case .connect:
         followWaiting(at: now)
@@ -107,8 +111,9 @@ extension Engine {
             + "is connected", isRetriable: true))
     }
     stack.replica.notesEvents = stack.hub.hasChangeReaders
+    if id != nil { commit(at: now) }
     do throws(ClientError) {
-      let (acted, isRepeated) = try replica.act(intent, on: name, id: id, at: now.wall)
+      let (acted, isRepeated) = try replica.act(intent, on: name, id: id, at: stampTime(at: now))
       let outcome = Outcome(
         dot: acted.dot, action: acted.action, reason: acted.reason, isRepeated: isRepeated,
         entries: stack.replica.entries())

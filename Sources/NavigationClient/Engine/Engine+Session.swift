@@ -29,7 +29,7 @@ extension Engine {
       undelivered += bytes
       receive(batch, of: name, at: now)
       if replica.pendingBytes > Replica.commitBytes { commit(at: now) }
-    case .policy(let name, let policy): learn(policy, of: name)
+    case .policy(let name, let policy): learn(policy, of: name, at: now)
     case .acknowledged(let name, let device, let through):
       guard device == replica.device else { return }
       stacks[name]?.acknowledged = through
@@ -113,10 +113,17 @@ extension Engine {
     }
   }
 
-  private mutating func learn(_ policy: Policy, of name: StackName) {
+  private mutating func learn(_ policy: Policy, of name: StackName, at now: Moment) {
     guard let stack = stacks[name]?.replica, stack.policy != policy else { return }
     if stack.fold.count == 0 {
       stack.learn(policy)
+      dirty.insert(name)
+    } else if stacks[name]?.adopts == true, let log = replica.log {
+      commit(at: now)
+      do throws(ClientError) { try stack.adopt(policy, log: log) } catch { return stop(name, error) }
+      stacks[name]?.adopts = false
+      stacks[name]?.problem = nil
+      stacks[name]?.conflictsMayDiffer = true
       dirty.insert(name)
     } else {
       core.unfollow(name)
@@ -134,7 +141,8 @@ extension Engine {
     do throws(LogError) {
       let forked = try stack.forks(heads, own: replica.device, log: replica.log)
       var has = VersionVector()
-      for head in heads where head.sequence > 0 { has[head.device] = head.sequence }
+      // The session checked that they can be counted.
+      for head in heads where head.sequence > has[head.device] { has[head.device] = head.sequence }
       core.headsChecked(name, forked: forked, isBehind: !has.covers(stack.chains.vector), now: now.monotonic)
     } catch {
       core.headsChecked(name, forked: [], isBehind: false, now: now.monotonic)
@@ -193,7 +201,7 @@ extension Engine {
 
   /// Puts on the disk what was taken in, tells the session, and lets those know who acted.
   mutating func commit(at now: Moment) {
-    guard undelivered > 0 || replica.hasPending else { return }
+    guard undelivered > 0 || replica.hasPending || !uncommitted.isEmpty else { return }
     let pending = replica.pending
     let received = pending.filter(\.hasReceivedPending).map(\.name)
     let own = Set(pending.filter(\.hasOwnPending).map(\.name))

@@ -28,6 +28,8 @@ struct Engine: LoopHandler {
     var conflictsMayDiffer = true
     var changeNumber = 0
     var lastChange: StackChange?
+    /// The daemon's policy is to be taken over.
+    var adopts = false
     /// Batches that couldn't be taken in, in a row.
     var faults = 0
   }
@@ -88,7 +90,7 @@ struct Engine: LoopHandler {
   var refollowAt: Int?
   var toRefollow: Set<StackName> = []
   var storageProblem: ClientError?
-  /// The daemon's time less ours, in milliseconds; nil before the first session.
+  /// The daemon's time less ours, in milliseconds, when the last session began; nil before the first.
   var clockOffset: Int?
   var asksNamesAt = 0
 
@@ -112,6 +114,14 @@ struct Engine: LoopHandler {
     core = ClientCore(Self.settings(configuration, device: device))
     if let device { names[device] = configuration.name }
     if let log { try takeUp(log) }
+  }
+
+  /// The time to stamp events with, in milliseconds since 1970. A clock that is known to be ahead of the daemon's is
+  /// set back by as much, for the daemon refuses what is too far ahead; one that is behind is no matter, since a stamp
+  /// is never behind what the replica saw.
+  func stampTime(at now: Moment) -> Int {
+    guard let clockOffset, clockOffset < -1000 else { return now.wall }
+    return now.wall + clockOffset
   }
 
   // MARK: The loop
@@ -237,7 +247,9 @@ struct Engine: LoopHandler {
     case .full:
       outbox.append(bytes)
       loop.notifyWhenWritable(socket)
-    case .tooLarge: preconditionFailure("the session made a message of \(bytes.count) bytes")
+    case .tooLarge:
+      // Only a `Follow` of a stack with more devices than the protocol allows: the daemon would end the connection.
+      break
     }
   }
 }

@@ -26,6 +26,7 @@ enum EngineCommand: Sendable {
   case list(space: String, within: Int, Reply<Listing>)
   case report(within: Int, Reply<StatusReport>)
   case markConflictsSeen(StackName)
+  case adoptPolicy(StackName)
   /// The daemon's name was looked up, away from the loop.
   case resolved(Endpoint?)
   /// Begin to connect, or don't wait for the next attempt.

@@ -64,6 +64,7 @@ enum Incarnation {
     try new.setFact("device", Array(id.description.utf8))
     for fact in try old.facts(prefixed: formerPrefix) { try new.setFact(fact.key, fact.value) }
     try new.setFact(formerPrefix + former.description, [])
+    for fact in try old.facts(prefixed: "policy/") { try new.setFact(fact.key, fact.value) }
     for fact in try old.facts(prefixed: redoPrefix) { try new.setFact(fact.key, fact.value) }
     for stack in stacks {
       try new.setFact(redoPrefix + stack.description, Array("\(kept) \(former)".utf8))

@@ -72,13 +72,15 @@ package final class Replica {
 
   /// Makes an intent an event of this device, if anything would change. Not done before ``commit()`` returned.
   ///
-  /// - Parameter id: an action with an id that was used before is not done again; the outcome says so.
+  /// - Parameter id: an action with an id that was used before is not done again; the outcome says so. Before one with an
+  ///   id everything else is committed: if the id can't be noted, the stack goes back to what is on the disk.
   package func act(
     _ intent: Intent, on name: StackName, id: String?, at wall: Int
   ) throws(ClientError) -> (acted: StackReplica.Acted, isRepeated: Bool) {
     guard let stack = stacks[name], let device else {
       preconditionFailure("only a device acts, and only on a stack that it has open")
     }
+    precondition(id == nil || !stack.hasPending, "\(name) has something to commit")
     defer { if stack.hasPending { changed.insert(name) } }
     guard let id else { return (try stack.act(intent, by: device, at: wall), false) }
     var memory: IntentMemory
@@ -91,7 +93,7 @@ package final class Replica {
     do throws(LogError) {
       try memory.remember(id, acted, digest: stack.chains.digest(of: device), log: log)
     } catch {
-      try discard()
+      try reload(name)
       throw ClientError(error)
     }
     intents[name] = memory

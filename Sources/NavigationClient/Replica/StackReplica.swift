@@ -67,8 +67,9 @@ package final class StackReplica {
     do { info = try log.info(of: name) } catch { throw ClientError(error) }
     forgetEvents()
     guard let info else { return }
-    policy = info.policy
-    fold = StackFold(policy: info.policy)
+    let own = try Self.adopted(name, in: log) ?? info.policy
+    policy = own
+    fold = StackFold(policy: own)
     while localHead < info.head {
       let batches: [StoredBatch]
       do { batches = try log.read(name, after: localHead, maximumBytes: 1 << 20) } catch { throw ClientError(error) }
@@ -92,6 +93,18 @@ package final class StackReplica {
     precondition(fold.count == 0, "the policy of \(name) is \(fold.policy), and events were folded by it")
     self.policy = policy
     fold = StackFold(policy: policy)
+  }
+
+  /// The policy is another one than the log was begun with: what is held is folded anew, after it is noted in the log.
+  func adopt(_ policy: Policy, log: any EventLog) throws(ClientError) {
+    do { try log.setFact("policy/\(name)", Array(policy.description.utf8)) } catch { throw ClientError(error) }
+    try load(from: log)
+  }
+
+  private static func adopted(_ name: StackName, in log: any EventLogReader) throws(ClientError) -> Policy? {
+    do { return try log.fact("policy/\(name)").flatMap { Policy(String(decoding: $0, as: UTF8.self)) } } catch {
+      throw ClientError(error)
+    }
   }
 
   private func forgetEvents() {

@@ -139,7 +139,9 @@ extension ClientCore {
   mutating func followingReceived(_ message: Following, now: Int) {
     guard let stack = try? StackName(message.stack), stacks[stack]?.stage == .asked else { return }
     var has = VersionVector()
-    for head in message.heads where head.sequence > 0 { has[head.device] = head.sequence }
+    for head in message.heads {
+      guard has.raise(head.device, to: head.sequence) else { return malformedReceived(now: now) }
+    }
     stacks[stack]?.has = has
     if message.head == 0 { stacks[stack]?.offset = 0 }
     if let policy = message.policy {
@@ -199,6 +201,9 @@ extension ClientCore {
     let batch: EventBatch
     do { batch = try EventBatch(bytes: message.batch) } catch { return malformedReceived(now: now) }
     guard batch.count > 0 else { return consumed(bytes) }
+    guard message.firstOffset >= 1, message.firstOffset <= Dot.maximumSequence - batch.count else {
+      return malformedReceived(now: now)
+    }
     stacks[stack]?.suspect = nil
     let arrived = Followed.Held(
       batch: batch, previousOffset: message.previousOffset, firstOffset: message.firstOffset, bytes: bytes)
@@ -216,7 +221,8 @@ extension ClientCore {
     if let seen = stacks[stack]?.offset, last <= seen { return consumed(arrived.bytes) }
     stacks[stack]?.offset = last
     for author in arrived.batch.authors where author.lastSequence > stacks[stack]?.has[author.device] ?? 0 {
-      stacks[stack]?.has[author.device] = author.lastSequence
+      // What can't be counted is refused where it is admitted; here it would only be sent back.
+      guard stacks[stack]?.has.raise(author.device, to: author.lastSequence) == true else { continue }
       if author.device == settings.device {
         put(.acknowledged(stack, author.device, throughSequence: author.lastSequence))
       }
@@ -285,6 +291,21 @@ extension ClientCore {
         }
       }
     }
+  }
+}
+
+extension VersionVector {
+  /// Counts a device's events up to a sequence, if that is more than before.
+  ///
+  /// - Returns: false if the sequence, or the sum of all, is beyond what can be: then nothing changes.
+  mutating func raise(_ device: DeviceID, to sequence: Int) -> Bool {
+    let before = self[device]
+    guard sequence > before else { return sequence >= 0 }
+    guard sequence <= Dot.maximumSequence, !total.addingReportingOverflow(sequence - before).overflow else {
+      return false
+    }
+    self[device] = sequence
+    return true
   }
 }
 

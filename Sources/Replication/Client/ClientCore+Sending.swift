@@ -47,7 +47,7 @@ extension ClientCore {
     let device = message.device
     let through = message.throughSequence
     let isNews = followed.has[device] < through
-    if isNews { followed.has[device] = through }
+    guard followed.has.raise(device, to: through) else { return malformedReceived(now: now) }
     followed.inFlight.removeAll { $0.device == device && $0.last <= through }
     followed.stale.removeAll { $0.device == device && $0.last <= through }
     followed.attempt = 0
@@ -72,8 +72,9 @@ extension ClientCore {
     giveUpInFlight(of: stack, except: dot)
     switch message.code {
     case .sequenceGap:
+      // It can only be less than what it was believed to have.
       let expected = max(1, message.expectedSequence)
-      stacks[stack]?.has[dot.device] = expected - 1
+      if expected <= followed.has[dot.device] { stacks[stack]?.has[dot.device] = expected - 1 }
       retry(stack, now: now)
     case .missingContext:
       // It says what is lacking but not what is held: the heads of both sides do.
