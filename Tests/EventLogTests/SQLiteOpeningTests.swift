@@ -127,7 +127,7 @@ import WireFormat
           #expect(try reader.read(.main, after: fixture.stored[.main]!.head - 1, maximumBytes: 0).count == 1)
         }
       }
-      #expect(most < 80 * chunk)
+      #expect(most < 64 * chunk)
       try log.close()
       #expect(try contents(of: folder).keys.sorted() == ["heads", "lock", "log.sqlite3"])
     }

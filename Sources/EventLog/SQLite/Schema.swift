@@ -44,7 +44,7 @@ enum Schema {
   static let writing = """
     PRAGMA synchronous = FULL;
     PRAGMA wal_autocheckpoint = 0;
-    PRAGMA journal_size_limit = 67108864;
+    PRAGMA journal_size_limit = 33554432;
     PRAGMA secure_delete = OFF;
     PRAGMA temp_store = MEMORY;
     """

@@ -8,8 +8,8 @@ import Dispatch
 final class Upkeep: Sendable {
   /// Of 4 KiB. A checkpoint begins whenever the log has grown by the first number; from the second on, commits wait for
   /// the end of it.
-  static let checkpointPages = 2048
-  static let maximumPages = 12288
+  static let checkpointPages = 1024
+  static let maximumPages = 4096
 
   /// Held during each commit, and by a checkpoint that begins the write-ahead log anew.
   let gate = Locked(())
