@@ -55,61 +55,74 @@ extension ServerCore {
       reject(Dot(device, 1), slot, .tooMany, detail, to: run.peer, at: moment)
       return true
     }
-    let events = run.events.prefix { $0.count <= configuration.limits.event }
-    var checked = stacks[slot]!.chains.check(
-      device, firstSequence: run.firstSequence,
-      previous: run.previous ?? stacks[slot]!.chains.digest(of: device),
-      events: events.count == run.events.count ? run.events : Array(events))
     let latest = serverTime(moment) + Self.clockMilliseconds
-    if let place = checked.events.firstIndex(where: { $0.timestamp.milliseconds > latest }) {
-      let event = checked.events[place]
-      checked = stacks[slot]!.chains.check(
-        device, firstSequence: run.firstSequence,
-        previous: run.previous ?? stacks[slot]!.chains.digest(of: device), events: Array(run.events.prefix(place)))
-      take(checked, policy, slot, from: run.peer)
-      let detail =
-        "the device's clock is ahead: the event is of \(event.timestamp.milliseconds) and the daemon's time is "
-        + "\(latest - Self.clockMilliseconds), in milliseconds since 1970; set the device's clock right"
-      reject(event.dot, slot, .clockAhead, detail, to: run.peer, at: moment)
-      return true
-    }
-    take(checked, policy, slot, from: run.peer)
-    if let fault = checked.fault {
-      reject(checked.faultDot, slot, fault, to: run.peer, at: moment)
-    } else if events.count < run.events.count {
-      let detail =
-        "an event of \(run.events[events.count].count) bytes; at most \(configuration.limits.event) are allowed"
-      reject(checked.faultDot, slot, .tooLarge, detail, to: run.peer, at: moment)
+    var rest = EventBatch.Run(device: device, firstSequence: run.firstSequence, events: run.events)
+    var previous = run.previous
+    while !rest.events.isEmpty {
+      let (part, size) = nextPart(of: rest)
+      guard !part.events.isEmpty else {
+        let detail = "an event of \(rest.events[0].count) bytes; at most \(configuration.limits.event) are allowed"
+        reject(Dot(device, rest.firstSequence), slot, .tooLarge, detail, to: run.peer, at: moment)
+        return true
+      }
+      let taken = take(part, size, previous, policy, slot, latest, from: run.peer)
+      if taken.count == rest.events.count { break }
+      rest.firstSequence += taken.count
+      rest.events.removeFirst(taken.count)
+      previous = nil
+      if let event = taken.ahead {
+        let detail =
+          "the device's clock is ahead: the event is of \(event.timestamp.milliseconds) and the daemon's time is "
+          + "\(latest - Self.clockMilliseconds), in milliseconds since 1970; set the device's clock right"
+        reject(event.dot, slot, .clockAhead, detail, to: run.peer, at: moment)
+        return true
+      }
+      if let fault = taken.fault {
+        reject(Dot(device, rest.firstSequence), slot, fault, to: run.peer, at: moment)
+        return true
+      }
     }
     return true
   }
 
-  /// Puts admitted events into the group that goes to the log next. A batch is closed before later events of its stack
-  /// enter the chains, since its heads are taken from them.
-  private mutating func take(_ run: StackChains.CheckedRun, _ policy: Policy?, _ slot: Int, from peer: Peer) {
-    guard !run.events.isEmpty else { return }
-    if stacks[slot]!.policy == nil { stacks[slot]!.policy = policy ?? .merge }
-    let size = run.bytes.reduce(0) { $0 + $1.count }
-    guard size > configuration.batchBytes else { return add(run, size, slot, from: peer) }
-    for (event, bytes) in zip(run.events, run.bytes) {
-      let one = stacks[slot]!.chains.check(
-        run.device, firstSequence: event.dot.sequence, previous: stacks[slot]!.chains.digest(of: run.device),
-        events: [bytes])
-      precondition(one.fault == nil, "an event that was admitted with others is admissible")
-      add(one, bytes.count, slot, from: peer)
+  /// As many events as fit into a batch, at least one; none if the first is too large.
+  private func nextPart(of run: EventBatch.Run) -> (part: EventBatch.Run, size: Int) {
+    var size = 0
+    for (place, event) in run.events.enumerated() {
+      let isTooLarge = event.count > configuration.limits.event
+      if isTooLarge || (place > 0 && size + event.count > configuration.batchBytes) {
+        let events = Array(run.events[..<place])
+        return (EventBatch.Run(device: run.device, firstSequence: run.firstSequence, events: events), size)
+      }
+      size += event.count
     }
+    return (run, size)
   }
 
-  private mutating func add(_ run: StackChains.CheckedRun, _ size: Int, _ slot: Int, from peer: Peer) {
+  /// Takes events into the chains and into the group that goes to the log next, as far as they are admissible. A batch
+  /// is closed before later events of its stack enter the chains, since its heads are taken from them.
+  private mutating func take(
+    _ run: EventBatch.Run, _ size: Int, _ previous: Digest?, _ policy: Policy?, _ slot: Int, _ latest: Int,
+    from peer: Peer
+  ) -> StackChains.TakenRun {
     if group.bytes > 0, group.bytes + size > configuration.commitBytes { formGroup() }
-    if let open = group.open[slot], open.bytes + size > configuration.batchBytes { closeBatch(of: slot) }
+    if let bytes = group.open[slot]?.bytes, bytes + size > configuration.batchBytes { closeBatch(of: slot) }
+    let taken = stacks[slot]!.chains.take(
+      run.device, firstSequence: run.firstSequence, previous: previous, events: run.events, notAfter: latest)
+    guard taken.count > 0 else { return taken }
+    var run = run
+    var size = size
+    if taken.count < run.events.count {
+      run.events.removeLast(run.events.count - taken.count)
+      size = run.events.reduce(0) { $0 + $1.count }
+    }
+    if stacks[slot]!.policy == nil { stacks[slot]!.policy = policy ?? .merge }
     if group.open[slot] == nil { stacks[slot]!.batches += 1 }
-    let before = stacks[slot]!.chains.authorState(of: run.device)
-    stacks[slot]!.chains.commit(run)
-    group.open[slot, default: Group.Open()].add(run, before, size, from: peer)
+    group.open[slot, default: Group.Open()].add(run, taken, size, from: peer)
     group.bytes += size
     backlog += size
-    newestTime = max(newestTime, group.open[slot]!.newestTime)
+    newestTime = max(newestTime, taken.newestTime)
+    return taken
   }
 
   /// Nothing more goes into the stack's open batch.

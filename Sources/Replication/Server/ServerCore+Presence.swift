@@ -52,10 +52,14 @@ extension ServerCore {
   }
 
   /// The peer said something.
-  mutating func heard(from peer: Peer, at moment: Moment) {
-    sessions[peer]!.lastHeard = moment.milliseconds
-    guard sessions[peer]!.isAway else { return }
-    sessions[peer]!.isAway = false
-    for slot in sessions[peer]!.shown.keys.sorted() { relay(.active, from: peer, slot, at: moment) }
+  ///
+  /// - Returns: whether it has a session.
+  mutating func heard(from peer: Peer, at moment: Moment) -> Bool {
+    guard let place = sessions.index(forKey: peer) else { return false }
+    sessions.values[place].lastHeard = moment.milliseconds
+    guard sessions.values[place].isAway else { return true }
+    sessions.values[place].isAway = false
+    for slot in sessions.values[place].shown.keys.sorted() { relay(.active, from: peer, slot, at: moment) }
+    return true
   }
 }

@@ -100,12 +100,11 @@ extension ServerCore {
       helloReceived(hello, from: peer, at: moment)
       return
     }
-    guard sessions[peer] != nil else {
+    guard heard(from: peer, at: moment) else {
       counters.add(to: .messagesWithoutSession)
       refuse(.message, .helloNeeded, "no session: say Hello first", to: peer, at: moment)
       return
     }
-    heard(from: peer, at: moment)
     switch message {
     case .hello: break
     case .follow(let follow): onStack(follow.stack, .follow, message, bytes, from: peer, at: moment)

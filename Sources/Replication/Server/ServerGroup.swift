@@ -27,7 +27,8 @@ extension ServerCore {
 
     /// A batch that still grows.
     struct Open: Sendable {
-      var events: [(dot: Dot, bytes: [UInt8])] = []
+      var runs: [EventBatch.Run] = []
+      var count = 0
       var bytes = 0
       var newestTime = 0
       /// The authors' states before the batch, in the order of their first event.
@@ -37,35 +38,38 @@ extension ServerCore {
       var authors: [DeviceID: Int] = [:]
       var thanks: [Thanks] = []
 
-      mutating func add(_ run: StackChains.CheckedRun, _ before: AuthorState, _ size: Int, from peer: Peer) {
-        var sequence = run.firstSequence
-        for (event, bytes) in zip(run.events, run.bytes) {
-          events.append((Dot(run.device, sequence), bytes))
-          newestTime = max(newestTime, event.timestamp.milliseconds)
-          sequence += 1
-        }
+      /// Takes in a run of events that were admitted.
+      mutating func add(_ run: EventBatch.Run, _ taken: StackChains.TakenRun, _ size: Int, from peer: Peer) {
+        newestTime = max(newestTime, taken.newestTime)
         bytes += size
-        let place = events.count - 1
+        count += run.events.count
+        let place = count - 1
+        let last = run.firstSequence + run.events.count - 1
+        if !runs.isEmpty, runs[runs.count - 1].device == run.device {
+          runs[runs.count - 1].events += run.events
+        } else {
+          runs.append(run)
+        }
         if let author = authors[run.device] {
           lastPlaces[author] = place
         } else {
           authors[run.device] = states.count
-          states.append(before)
+          states.append(taken.before)
           lastPlaces.append(place)
         }
-        if let last = thanks.last, last.peer == peer, last.device == run.device {
-          thanks[thanks.count - 1].throughSequence = sequence - 1
+        if let newest = thanks.last, newest.peer == peer, newest.device == run.device {
+          thanks[thanks.count - 1].throughSequence = last
           thanks[thanks.count - 1].place = place
         } else {
           thanks.append(
             Thanks(
-              peer: peer, device: run.device, firstSequence: run.firstSequence, throughSequence: sequence - 1,
+              peer: peer, device: run.device, firstSequence: run.firstSequence, throughSequence: last,
               place: place))
         }
       }
 
       func closed(_ slot: Int, of stack: borrowing Stack) -> Part {
-        let batch = EventBatch(events)
+        let batch = EventBatch(runs: runs)
         let heads = batch.authors.map {
           DeviceHead(device: $0.device, sequence: $0.lastSequence, digest: stack.chains.digest(of: $0.device))
         }

@@ -69,6 +69,60 @@ public struct EventBatch: Hashable, Sendable {
     guard !all.isEmpty else { return }
     count = all.count
     bytes.reserveCapacity(all.reduce(8 + authors.count * 24) { $0 + $1.count + 6 })
+    appendAuthors()
+    for (place, event) in zip(order, all) {
+      if authors.count > 1 { Self.append(place, to: &bytes) }
+      Self.append(event.count, to: &bytes)
+      bytes.append(contentsOf: event)
+    }
+  }
+
+  /// Events of one author, in order and without holes.
+  public struct Run: Hashable, Sendable {
+    public var device: DeviceID
+    public var firstSequence: Int
+    /// Canonical; at least one.
+    public var events: [[UInt8]]
+
+    public init(device: DeviceID, firstSequence: Int, events: [[UInt8]]) {
+      self.device = device
+      self.firstSequence = firstSequence
+      self.events = events
+    }
+  }
+
+  /// Puts runs together in their order; every author's must run on without holes. O(bytes).
+  public init(runs: [Run]) {
+    self.init()
+    var places: [DeviceID: Int] = [:]
+    var order: [Int] = []
+    var size = 16
+    for run in runs where !run.events.isEmpty {
+      count += run.events.count
+      size += 24 + run.events.reduce(0) { $0 + $1.count + 6 }
+      if let place = places[run.device] {
+        precondition(authors[place].lastSequence + 1 == run.firstSequence, "a hole in the events of \(run.device)")
+        authors[place].count += run.events.count
+        order.append(place)
+      } else {
+        places[run.device] = authors.count
+        order.append(authors.count)
+        authors.append(Author(device: run.device, firstSequence: run.firstSequence, count: run.events.count))
+      }
+    }
+    guard count > 0 else { return }
+    bytes.reserveCapacity(size)
+    appendAuthors()
+    for (place, run) in zip(order, runs.lazy.filter { !$0.events.isEmpty }) {
+      for event in run.events {
+        if authors.count > 1 { Self.append(place, to: &bytes) }
+        Self.append(event.count, to: &bytes)
+        bytes.append(contentsOf: event)
+      }
+    }
+  }
+
+  private mutating func appendAuthors() {
     Self.append(authors.count, to: &bytes)
     for author in authors {
       withUnsafeBytes(of: (author.device.high.bigEndian, author.device.low.bigEndian)) {
@@ -78,11 +132,6 @@ public struct EventBatch: Hashable, Sendable {
       Self.append(author.count, to: &bytes)
     }
     start = bytes.count
-    for (place, event) in zip(order, all) {
-      if authors.count > 1 { Self.append(place, to: &bytes) }
-      Self.append(event.count, to: &bytes)
-      bytes.append(contentsOf: event)
-    }
   }
 
   /// Reads a batch; what a peer or a disk gives is checked whole, so that walking it can't fail. Allocates no more than

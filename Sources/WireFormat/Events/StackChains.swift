@@ -92,6 +92,72 @@ public struct StackChains: Hashable, Sendable {
     try receive(dot.device, dot.sequence, bytes, in: 0..<bytes.count)
   }
 
+  /// How far a run of one device's events was taken in.
+  public struct TakenRun: Sendable {
+    /// How many events, from the first on.
+    public var count = 0
+    /// The highest timestamp of them, in milliseconds since 1970; 0 if none.
+    public var newestTime = 0
+    /// The author's state before the run.
+    public var before: AuthorState
+    /// Why the rest was not taken in; nil also if an event came too late.
+    public var fault: ChainFault?
+    /// The event that is later than allowed, at which the run ended.
+    public var ahead: Event?
+  }
+
+  /// Takes in a run of a device's next events as far as they are admissible, in place: what a daemon does.
+  ///
+  /// - Parameters:
+  ///   - firstSequence: after all that is held of the device.
+  ///   - previous: the sender's digest before the first event; nil if it was compared already.
+  ///   - latest: the highest timestamp that is taken in, in milliseconds since 1970.
+  public mutating func take(
+    _ device: DeviceID, firstSequence: Int, previous: Digest?, events: [[UInt8]], notAfter latest: Int
+  ) -> TakenRun {
+    guard let place = places[device] else {
+      var chain = Chain(stack: stack, device: device)
+      let run = Self.take(firstSequence, previous, events, latest, to: &chain, held: vector)
+      if run.count > 0 { keep(chain) }
+      return run
+    }
+    let run = Self.take(firstSequence, previous, events, latest, to: &chains[place], held: vector)
+    if run.count > 0 { vector[device] = chains[place].author.sequence }
+    return run
+  }
+
+  private static func take(
+    _ firstSequence: Int, _ previous: Digest?, _ events: [[UInt8]], _ latest: Int, to chain: inout Chain,
+    held vector: VersionVector
+  ) -> TakenRun {
+    var run = TakenRun(before: chain.author)
+    guard firstSequence == chain.author.sequence + 1 else {
+      run.fault = .gap(expected: chain.author.sequence + 1)
+      return run
+    }
+    if let previous, previous != chain.digest.digest {
+      run.fault = .fork(Dot(chain.author.device, firstSequence))
+      return run
+    }
+    for bytes in events {
+      let before = chain.author
+      do throws(ChainFault) {
+        let event = try admit(bytes, in: 0..<bytes.count, to: &chain, held: vector, notAfter: latest)
+        guard event.timestamp.milliseconds <= latest else {
+          chain.author = before
+          run.ahead = event
+          return run
+        }
+        run.newestTime = max(run.newestTime, event.timestamp.milliseconds)
+        run.count += 1
+      } catch {
+        run.fault = error
+        return run
+      }
+    }
+    return run
+  }
+
   /// Takes in an event that this replica made: the next of its author, its context held. Gives its canonical bytes; a
   /// throw changes nothing.
   public mutating func append(_ event: Event) throws(ChainFault) -> [UInt8] {
@@ -127,10 +193,11 @@ public struct StackChains: Hashable, Sendable {
     vector[chain.author.device] = chain.author.sequence
   }
 
-  /// Decodes a chain's next event, checks its context against what is held, and hashes it; a throw leaves the chain as
-  /// it was.
+  /// Decodes a chain's next event, checks its context against what is held, and hashes it unless it is later than
+  /// allowed; a throw leaves the chain as it was.
   static func admit(
-    _ bytes: [UInt8], in range: Range<Int>, to chain: inout Chain, held vector: VersionVector
+    _ bytes: [UInt8], in range: Range<Int>, to chain: inout Chain, held vector: VersionVector,
+    notAfter latest: Int = .max
   ) throws(ChainFault) -> Event {
     let before = chain.author
     let event: Event
@@ -139,7 +206,7 @@ public struct StackChains: Hashable, Sendable {
       chain.author = before
       throw .missingContext(lacking)
     }
-    chain.extend(bytes, in: range)
+    if event.timestamp.milliseconds <= latest { chain.extend(bytes, in: range) }
     return event
   }
 
