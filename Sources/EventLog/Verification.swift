@@ -32,6 +32,7 @@ public struct Verification: Hashable, Sendable {
 /// came to the stack.
 ///
 /// - Parameters:
+///   - log: the log, or a reader of it.
 ///   - only: one stack; all of them, the facts and the file itself if nil.
 ///   - progress: called after each page, with what was found so far.
 /// - Throws: What isn't damage: that is among the problems.
