@@ -63,7 +63,9 @@ public final class Device: Sendable {
 
   /// Opens a device; makes it if there is none of that name yet.
   ///
-  /// - Parameter name: 1 to 64 of `a-z 0-9 . _ -`; nil is ``defaultName``.
+  /// - Parameters:
+  ///   - name: 1 to 64 of `a-z 0-9 . _ -`; nil is ``defaultName``.
+  ///   - options: where and how.
   /// - Throws: ``ClientError``: `.badName`; `.deviceInUse`, naming the process, after `options.lockWait`; `.storage`.
   public static func open(name: String? = nil, options: Options = Options()) async throws(ClientError) -> Device {
     let name = name ?? defaultName

@@ -41,6 +41,7 @@ public final class Stack: Sendable {
   /// Puts a value on top.
   ///
   /// - Parameters:
+  ///   - value: what the screen shows, as data.
   ///   - intentID: the same id twice is one action, so a retry or a double tap is harmless; the last 1,024 of a stack
   ///     are remembered, also after a restart.
   /// - Throws: ``ClientError``: `.badValue`, `.tooLarge`, `.storage`; then nothing was done.

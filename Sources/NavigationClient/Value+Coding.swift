@@ -18,7 +18,9 @@ extension Value {
 
   /// A value as data: JSON with sorted keys.
   ///
-  /// - Parameter type: the name of its type on the stack; ``typeName(of:)`` if not given.
+  /// - Parameters:
+  ///   - content: what the screen shows.
+  ///   - type: the name of its type on the stack; ``typeName(of:)`` if not given.
   /// - Throws: ``ClientError`` with the code `.badValue` if it can't be encoded.
   public init<Content: Encodable>(_ content: Content, type: String? = nil) throws(ClientError) {
     let name = type ?? Value.typeName(of: Content.self)
@@ -39,7 +41,9 @@ extension Value {
 
   /// The value as Swift's.
   ///
-  /// - Parameter type: the name that it must have; ``typeName(of:)`` if not given.
+  /// - Parameters:
+  ///   - content: the type wanted.
+  ///   - type: the name that it must have; ``typeName(of:)`` if not given.
   /// - Throws: ``ClientError`` with the code `.badValue` if it is of another type, or its JSON doesn't fit.
   public func decode<Content: Decodable>(
     _ content: Content.Type, type: String? = nil

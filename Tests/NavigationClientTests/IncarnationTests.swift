@@ -132,4 +132,20 @@ import Testing
       await phone.close()
     }
   }
+
+  /// The process died between the two steps that put a new store in the place of the old one.
+  @Test func aSwapThatWasCutOff() async throws {
+    try await withTemporaryFolder { folder in
+      let world = try World(folder, starts: false)
+      var phone = try await world.device("phone", connects: false)
+      let id = phone.id
+      try await phone.stack("alice/main").push("a")
+      await phone.close()
+      try FileManager.default.moveItem(atPath: path(world, "phone"), toPath: path(world, "phone") + "~next")
+      phone = try await world.device("phone", connects: false)
+      #expect(phone.id == id)
+      #expect(try await phone.stack("alice/main").state.entries.count == 1)
+      await phone.close()
+    }
+  }
 }

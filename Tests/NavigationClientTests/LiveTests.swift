@@ -234,6 +234,31 @@ import ZeroMQ
     }
   }
 
+  @Test func aStackThatIsMadeWhileItIsFollowed() async throws {
+    try await withDaemon { world in
+      let observer = try await Observer.open(daemon: world.endpoint)
+      let watched = try await observer.stack("alice/main")
+      try await watched.live()
+      let tv = try await world.device("tv")
+      let other = try await tv.stack("alice/main")
+      try await other.live()
+      let phone = try await world.device("phone")
+      let one = try await phone.stack("alice/main", policy: .latest)
+      try await one.push("a")
+      try await watched.state { $0.eventCount == 1 }
+      #expect(watched.state.policy == .latest)
+      try await other.state { $0.eventCount == 1 }
+      try await other.push("b")
+      try await other.accepted()
+      #expect(other.state.policy == .latest)
+      try await one.state { $0.eventCount == 2 }
+      #expect(one.state.entries == other.state.entries)
+      await tv.close()
+      await phone.close()
+      await observer.close()
+    }
+  }
+
   @Test func theDaemonAnswersQuestions() async throws {
     try await withDaemon { world in
       let phone = try await world.device("phone")

@@ -40,7 +40,8 @@ extension Engine {
     if let last = changes.last {
       stack.lastChange = last
     } else if let last = stack.replica.last, last.event.dot != stack.lastChange?.dot {
-      stack.changeNumber += 1
+      // Nobody reads each change, or it is history that is caught up with: then it doesn't count as missed.
+      if !stack.hub.hasChangeReaders { stack.changeNumber += 1 }
       stack.lastChange = change(
         last.event, number: stack.changeNumber, isVoid: last.isVoid, isOwn: last.isOwn, entries: entries)
     }

@@ -209,7 +209,8 @@ extension Engine {
     uncommitted = []
     do throws(ClientError) {
       for stack in try replica.commit() {
-        core.persisted(stack.name, localHead: stack.localHead, own: own.contains(stack.name))
+        core.persisted(
+          stack.name, localHead: stack.localHead, own: own.contains(stack.name), policy: stack.fold.policy)
         dirty.insert(stack.name)
       }
       core.consumed(undelivered)

@@ -70,9 +70,13 @@ extension ClientCore {
 
   /// Events were stored in our log of a stack and the disk has them.
   ///
-  /// - Parameter own: whether there are any among them that didn't come from the daemon.
-  package mutating func persisted(_ stack: StackName, localHead: Int, own: Bool) {
+  /// - Parameters:
+  ///   - own: whether there are any among them that didn't come from the daemon.
+  ///   - policy: what our log has the stack under.
+  package mutating func persisted(_ stack: StackName, localHead: Int, own: Bool, policy: Policy) {
     guard let followed = stacks[stack] else { return }
+    // Named with what is appended: the stack may be made by another, under another policy, in the same moment.
+    if followed.policy == nil { stacks[stack]?.policy = policy }
     if !own, followed.cursor == followed.localHead { stacks[stack]?.cursor = localHead }
     stacks[stack]?.localHead = localHead
     sendEvents(of: stack)
@@ -195,6 +199,11 @@ extension ClientCore {
       return consumed(bytes)
     }
     guard message.epoch == session.epoch else {
+      consumed(bytes)
+      return refollow(stack)
+    }
+    guard followed.policy != nil else {
+      // The stack came to be after `Following` said that there is none. Which policy it has is said there.
       consumed(bytes)
       return refollow(stack)
     }

@@ -81,7 +81,7 @@ struct FakeReplica {
         log.add(record.dot, Array(batch.bytes[record.range]))
       }
       logs[stack] = log
-      core.persisted(stack, localHead: log.events.count, own: false)
+      core.persisted(stack, localHead: log.events.count, own: false, policy: .merge)
       core.consumed(bytes)
     case .acknowledged(let stack, let device, let through):
       if device == self.device { acknowledged[stack] = through }
@@ -112,7 +112,7 @@ struct FakeReplica {
       let context = log.vector.elements.map { "\(letter($0.device)):\($0.sequence)" }.joined(separator: ",")
       logs[stack, default: StackLog()].add(dot, Array("\(letter(device))\(dot.sequence)|\(context)|\(salt)".utf8))
     }
-    core.persisted(stack, localHead: logs[stack]?.events.count ?? 0, own: true)
+    core.persisted(stack, localHead: logs[stack]?.events.count ?? 0, own: true, policy: .merge)
   }
 }
 
