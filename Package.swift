@@ -88,7 +88,7 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["Commands", "ArgumentParsing", "NavigationModel", "WireFormat", "TestSupport"],
+      dependencies: ["Commands", "ArgumentParsing", "EventLog", "NavigationModel", "WireFormat", "TestSupport"],
       swiftSettings: common),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: common),
   ],

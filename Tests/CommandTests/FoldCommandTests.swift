@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func wantsOneStack() async throws {
-    let lines = ["a/x", "a/y"].map { push.dropLast() + #","stack":"\#($0)"}"# + "\n" }.joined()
+    let lines = ["a/x", "a/y"].map { "\(push.prefix(push.count - 1)),\"stack\":\"\($0)\"}\n" }.joined()
     let both = try await navsync("fold", "-", input: Array(lines.utf8))
     #expect(both.code == .usage)
     #expect(both.error == "navsync: the standard input has events of a/x, a/y; choose one with --stack\n")

@@ -96,7 +96,7 @@ struct FileHistory {
   private mutating func resolveDevices(_ parsed: [(number: Int, line: EventLine)], leader: String?) throws {
     var all: Set<String> = []
     for (_, line) in parsed { all.formUnion(line.devices) }
-    hasRealIDs = all.allSatisfy { DeviceID($0) != nil }
+    hasRealIDs = !all.isEmpty && all.allSatisfy { DeviceID($0) != nil }
     if let leader { all.insert(leader) }
     if let header, header.policy.hasPrefix("lead:") { all.insert(String(header.policy.dropFirst(5))) }
     if hasRealIDs {
