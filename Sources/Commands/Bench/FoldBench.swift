@@ -1,5 +1,6 @@
 import Glibc
 import NavigationModel
+import WireFormat
 
 /// How fast events fold, on histories of several devices that act in turn and see each other's actions with a delay.
 enum FoldBench {
@@ -27,6 +28,29 @@ enum FoldBench {
     return Result(
       devices: devices, events: events.count, nanosecondsAnEvent: times.sorted()[4],
       slowShare: Double(slow) / Double(events.count))
+  }
+
+  /// From canonical bytes: decoded, admitted, hashed and folded, as a replica takes in a log.
+  static func runFromBytes(devices: Int, events count: Int) throws -> Result {
+    let events = history(devices: devices, events: count)
+    let stack = try StackName("bench/fold")
+    var writer = StackChains(stack: stack)
+    var records: [(dot: Dot, bytes: [UInt8])] = []
+    for event in events { records.append((event.dot, try writer.append(event))) }
+    let batch = EventBatch(records)
+    var times: [Double] = []
+    for _ in 0..<5 {
+      let start = processorTime()
+      var chains = StackChains(stack: stack)
+      var fold = StackFold(policy: .merge)
+      try batch.forEach { (record) throws(ChainFault) in
+        fold.apply(
+          try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range))
+      }
+      times.append((processorTime() - start) / Double(events.count))
+      precondition(chains == writer)
+    }
+    return Result(devices: devices, events: events.count, nanosecondsAnEvent: times.sorted()[2], slowShare: 0)
   }
 
   /// Rounds in which each device acts one to five times without seeing the others, then all level: 70 % pushes, 25 %

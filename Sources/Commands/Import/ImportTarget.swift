@@ -101,8 +101,13 @@ struct DaemonTarget: ImportTarget {
     }
   }
 
-  mutating func finish() async throws -> Int {
+  /// Waits until the daemon has answered for everything that was sent.
+  mutating func settle() async throws {
     while !open.isEmpty { try await takeAnswer() }
+  }
+
+  mutating func finish() async throws -> Int {
+    try await settle()
     let after = try await heads()
     return touched.reduce(0) { $0 + (after[$1] ?? 0) - (before[$1] ?? 0) }
   }

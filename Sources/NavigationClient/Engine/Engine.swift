@@ -184,8 +184,9 @@ struct Engine: LoopHandler {
     commit(at: now)
     carryOut(at: now)
     if !toHeal.isEmpty { heal(at: now) }
-    expire(at: now)
+    // First what is shown, then the answers: who was waiting finds the state that it waited for.
     publish(at: now)
+    expire(at: now)
   }
 
   mutating func stopping(at now: Moment) {
