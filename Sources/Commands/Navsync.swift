@@ -22,7 +22,7 @@ package struct Navsync: ParsableCommand {
       Push.self, Pop.self, Root.self, SetPath.self, Replace.self, Sync.self,
       Show.self, Watch.self, ListStacks.self, ListDevices.self, Status.self,
       Log.self, Replay.self, Fold.self, Export.self, Import.self, Verify.self,
-      FeedTopicCommand.self, Version.self,
+      FeedTopicCommand.self, Bench.self, Version.self,
     ])
 
   package init() {}

@@ -70,27 +70,30 @@ final class History {
 
   /// Finds the stack in a source.
   ///
+  /// - Parameter known: what devices are called, if that was asked before: a walk over many stacks asks once.
   /// - Throws: a ``CommandError`` with ``ExitCode/notFound`` if there is no such stack.
-  init(_ stack: StackName, in source: HistorySource) async throws {
+  init(_ stack: StackName, in source: HistorySource, names known: DeviceNames? = nil) async throws {
     self.stack = stack
     self.source = source
     chains = StackChains(stack: stack)
-    names = DeviceNames()
+    names = known ?? DeviceNames()
     switch source {
     case .daemon(let session):
       items = []
-      let listing = try await session.list(space: stack.space.description)
-      for device in listing.devices { names.note(device.name, of: device.device) }
+      // Before following: what comes while a question is open would be taken for its answer and lost.
+      if known == nil { names = try await session.deviceNames() }
       let following = try await session.follow(stack)
       guard following.exists, let policy = following.policy else {
-        throw History.notFound(stack, source, listing.stacks.map(\.stack))
+        session.send(.unfollow(Unfollow(stack: stack.description)))
+        let others = try await session.list(space: stack.space.description).stacks
+        throw History.notFound(stack, source, others.map(\.stack))
       }
       (self.policy, head, lastStored) = (policy, following.head, nil)
       authors = following.heads.map(\.device)
     case .store(let reader, _):
       items = []
       do {
-        names = try deviceNames(in: reader)
+        if known == nil { names = try deviceNames(in: reader) }
         guard let info = try reader.info(of: stack) else {
           throw History.notFound(stack, source, try reader.stacks(in: stack.space).map(\.stack.description))
         }
@@ -109,6 +112,8 @@ final class History {
       authors = Set(items.map(\.event.dot.device)).sorted()
     }
   }
+
+  func note(_ name: String, of device: DeviceID) { names.note(name, of: device) }
 
   private static func notFound(_ stack: StackName, _ source: HistorySource, _ others: [String]) -> CommandError {
     let there = others.prefix(5).joined(separator: ", ") + (others.count > 5 ? " and \(others.count - 5) more" : "")
@@ -207,6 +212,12 @@ extension DaemonSession {
       case _: continue
       }
     }
+  }
+
+  func deviceNames() async throws -> DeviceNames {
+    var names = DeviceNames()
+    for device in try await list().devices { names.note(device.name, of: device.device) }
+    return names
   }
 
   /// Begins to follow a stack from its first event; events and ``Live`` come next.

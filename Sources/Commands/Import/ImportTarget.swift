@@ -66,10 +66,9 @@ struct DaemonTarget: ImportTarget {
     var device: DeviceID
   }
 
-  /// Half of what a daemon takes into one commit is enough to keep it busy.
-  private static let window = 128 << 10
-  /// As many answers as a daemon queues for a client before it cuts it off.
-  private static let mostOpen = 64
+  /// What may be under way. Half of what a daemon takes into one commit keeps it busy; a daemon queues 64 answers for a
+  /// peer and cuts it off beyond them, so fewer chains than that wait for one.
+  private static let window = (bytes: 128 << 10, chains: 48)
 
   init(_ session: DaemonSession) async throws {
     self.session = session
@@ -97,7 +96,7 @@ struct DaemonTarget: ImportTarget {
       open[chain] = (through, (open[chain]?.bytes ?? 0) + size)
       bytesOpen += size
       session.send(.append(append))
-      while bytesOpen > Self.window || open.count >= Self.mostOpen { try await takeAnswer() }
+      while bytesOpen > Self.window.bytes || open.count >= Self.window.chains { try await takeAnswer() }
     }
   }
 

@@ -79,7 +79,7 @@ package struct Verify: RunnableCommand {
     var progress = ProgressLine(on: console)
     for stack in stacks {
       do {
-        let history = try await History(stack, in: .daemon(session))
+        let history = try await History(stack, in: .daemon(session), names: DeviceNames())
         var count = 0
         try await history.walk { _ in
           count += 1

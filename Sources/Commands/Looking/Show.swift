@@ -49,6 +49,9 @@ package struct Show: RunnableCommand {
     } catch let missing as CommandError where missing.code == .notFound {
       throw CommandError(.unreachable, "no daemon answers, and this device's replica has no stack \(stack)")
     }
+    if let id = try? reader.fact("device").flatMap({ DeviceID(String(decoding: $0, as: UTF8.self)) }) {
+      history.note(device ?? Device.defaultName, of: id)
+    }
     let asOf = rfc3339(milliseconds: history.lastStored ?? 0)
     console.say("no daemon answers; this is the local replica as of \(asOf)")
     try await show(history, asOf: asOf, on: console)

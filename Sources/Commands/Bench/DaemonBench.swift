@@ -1,0 +1,79 @@
+import Foundation
+import NavigationClient
+import NavigationModel
+import SyncDaemon
+import WireFormat
+import ZeroMQ
+
+/// What a daemon and its clients do in a second, with real sockets and a real disk, all in this process.
+enum DaemonBench {
+  /// Runs a body with a daemon on a new store in a folder.
+  private static func withDaemon<Result>(
+    in folder: URL, _ body: (String) async throws -> Result
+  ) async throws -> Result {
+    let store = folder.appendingPathComponent("daemon-\(UInt32.random(in: 0 ... .max))").path
+    let endpoint = "ipc://" + store + ".sock"
+    let daemon: SyncDaemon
+    do {
+      daemon = try SyncDaemon(
+        SyncDaemonOptions(
+          listen: [try Endpoint(endpoint)], feed: [], store: .folder(store), log: DaemonLog(level: .error)))
+    } catch { throw CommandError(.failed, "the daemon of the benchmark doesn't start: \(error)") }
+    defer { daemon.stop() }
+    return try await body(endpoint)
+  }
+
+  /// Events a second from the first append to the last acknowledgement, appended by one device without waiting.
+  static func pipelinedAppends(in folder: URL, events count: Int) async throws -> Double {
+    let stack = try StackName("bench/pipelined")
+    let events = FoldBench.history(devices: 1, events: count)
+    return try await withDaemon(in: folder) { endpoint in
+      let session = try await DaemonSession.open(
+        endpoint, on: Console(input: 0, output: 1, error: 2, environment: [:]))
+      var target = try await DaemonTarget(session)
+      let clock = ContinuousClock()
+      let start = clock.now
+      try await target.take(ImportedStack(stack: stack, policy: .merge, events: events))
+      try await target.settle()
+      let seconds = (clock.now - start) / .seconds(1)
+      let added = try await target.finish()
+      guard added == events.count else {
+        throw CommandError(.failed, "the daemon took \(added) of \(events.count) events")
+      }
+      return Double(added) / seconds
+    }
+  }
+
+  /// From a device's call to the moment another device's state has the entry: the median, in nanoseconds.
+  static func actionToScreen(in folder: URL, actions: Int) async throws -> Double {
+    try await withDaemon(in: folder) { endpoint in
+      func open(_ name: String) async throws -> (Device, NavigationClient.Stack) {
+        let device = try await Device.open(
+          name: name,
+          options: Device.Options(
+            daemon: endpoint, folder: folder.appendingPathComponent("\(name)-\(getpid())").path))
+        return (device, try await device.stack("bench/screen"))
+      }
+      let (acting, stack) = try await open("acting")
+      let (watching, screen) = try await open("watching")
+      try await stack.live()
+      try await screen.live()
+      try await stack.push("first")
+      var states = screen.states.makeAsyncIterator()
+      let clock = ContinuousClock()
+      var times: [Double] = []
+      for number in 0..<actions + 20 {
+        let start = clock.now
+        let outcome =
+          number % 2 == 0 ? try await stack.push("screen \(number)") : try await stack.pop()
+        let shown = outcome.entries.map(\.id)
+        while let state = await states.next(), state.entries.map(\.id) != shown {}
+        // The first ones warm up.
+        if number >= 20 { times.append((clock.now - start) / .nanoseconds(1)) }
+      }
+      await acting.close()
+      await watching.close()
+      return times.sorted()[times.count / 2]
+    }
+  }
+}
