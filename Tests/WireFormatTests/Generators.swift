@@ -176,7 +176,7 @@ struct Generator {
         Presence(
           stack: text(), device: chance(50) ? device() : nil, name: text(), state: pick([.active, .away, .gone]),
           top: chance(50) ? EntryID(Dot(device(), 1 + below(1 << 50)), number()) : nil))
-    case 15: return .list(List(space: text()))
+    case 15: return .list(List(space: text(), devicesOnly: chance(50)))
     case 16:
       return .listing(
         Listing(

@@ -171,6 +171,7 @@ import Testing
         Presence(stack: "a/b", device: id, name: "phone", state: .away, top: EntryID(Dot(id, 4), 1)))
     ),
     (#"list { space: "a" }"#, .list(List(space: "a"))),
+    (#"list { devices_only: true }"#, .list(List(devicesOnly: true))),
     (
       #"""
       listing { stacks { stack: "a/b" policy: "merge" head: 1 devices: 2 last_stored: 3 }

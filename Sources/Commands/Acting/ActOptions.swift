@@ -118,9 +118,8 @@ package struct ActOptions: ParsableOptions {
     case .lead(let leader):
       if let id = DeviceID(leader) { return .lead(id) }
       if leader == device.name { return .lead(device.id) }
-      var names = DeviceNames()
       let session = try await DaemonSession.open(self.device.daemon.daemon, on: console)
-      for known in try await session.list().devices { names.note(known.name, of: known.device) }
+      let names = try await session.deviceNames()
       let ids = names.devices(named: leader)
       guard let id = ids.first else {
         throw CommandError(.notFound, "the daemon knows no device '\(leader)'; 'navsync devices' lists them")

@@ -80,7 +80,6 @@ final class History {
     switch source {
     case .daemon(let session):
       items = []
-      // Before following: what comes while a question is open would be taken for its answer and lost.
       if known == nil { names = try await session.deviceNames() }
       let following = try await session.follow(stack)
       guard following.exists, let policy = following.policy else {
@@ -199,47 +198,34 @@ func deviceNames(in reader: any EventLogReader) throws(LogError) -> DeviceNames 
 
 extension DaemonSession {
   /// The stacks of a space (all, if empty) and the devices that the daemon knows.
-  func list(space: String = "") async throws -> Listing {
-    send(.list(List(space: space)))
-    var whole = Listing(last: true)
-    while true {
-      switch try await next() {
-      case .listing(let part):
-        whole.stacks += part.stacks
-        whole.devices += part.devices
-        if part.last { return whole }
-      case .refused(let refused): throw error(refused)
-      case _: continue
-      }
+  func list(space: String = "", devicesOnly: Bool = false) async throws -> Listing {
+    send(.list(List(space: space, devicesOnly: devicesOnly)))
+    var whole = Listing(last: false)
+    while !whole.last {
+      let part = try await answer { if case .listing(let part) = $0 { part } else { nil } }
+      whole.stacks += part.stacks
+      whole.devices += part.devices
+      whole.last = part.last
     }
+    return whole
   }
 
   func deviceNames() async throws -> DeviceNames {
     var names = DeviceNames()
-    for device in try await list().devices { names.note(device.name, of: device.device) }
+    for device in try await list(devicesOnly: true).devices { names.note(device.name, of: device.device) }
     return names
   }
 
   /// Begins to follow a stack from its first event; events and ``Live`` come next.
   func follow(_ stack: StackName) async throws -> Following {
     send(.follow(Follow(stack: stack.description)))
-    while true {
-      switch try await next() {
-      case .following(let following) where following.stack == stack.description: return following
-      case .refused(let refused): throw error(refused)
-      case _: continue
-      }
+    return try await answer {
+      if case .following(let following) = $0, following.stack == stack.description { following } else { nil }
     }
   }
 
   func status() async throws -> StatusReport {
     send(.statusRequest(StatusRequest()))
-    while true {
-      switch try await next() {
-      case .statusReport(let report): return report
-      case .refused(let refused): throw error(refused)
-      case _: continue
-      }
-    }
+    return try await answer { if case .statusReport(let report) = $0 { report } else { nil } }
   }
 }

@@ -96,9 +96,7 @@ private struct Watcher: ~Copyable {
   }
 
   private mutating func learnNames(_ session: DaemonSession) async throws {
-    for device in try await session.list(space: stack.space.description).devices {
-      names.note(device.name, of: device.device)
-    }
+    for (device, name) in try await session.deviceNames().all { names.note(name, of: device) }
   }
 
   /// Of a stack that has come to be while it was watched.

@@ -10,6 +10,8 @@ final class DaemonSession {
   private let loop: SocketLoop<Message>
   private var arrivals: AsyncThrowingStream<[Arrival], any Error>.Iterator
   private var waiting: ArraySlice<Arrival> = []
+  /// What came while an answer was waited for, in order.
+  private var aside: [Message] = []
 
   /// A message and how many bytes of credit it took.
   struct Arrival: Sendable {
@@ -68,6 +70,20 @@ final class DaemonSession {
 
   /// The next message. Throws when the daemon is gone, or says nothing for ten seconds though pinged.
   func next() async throws -> Message {
+    aside.isEmpty ? try await arrived() : aside.removeFirst()
+  }
+
+  /// The next message that `choose` makes something of; a refusal is thrown. What else comes is kept for ``next()``.
+  func answer<Answer>(_ choose: (Message) -> Answer?) async throws -> Answer {
+    while true {
+      let message = try await arrived()
+      if let answer = choose(message) { return answer }
+      if case .refused(let refused) = message { throw error(refused) }
+      aside.append(message)
+    }
+  }
+
+  private func arrived() async throws -> Message {
     while true {
       if let arrival = waiting.popFirst() {
         if case .events = arrival.message { send(.credit(Credit(bytes: arrival.bytes))) }

@@ -255,9 +255,7 @@ extension Engine {
   mutating func askNames(at now: Moment) {
     guard connection == .connected, now.monotonic >= asksNamesAt else { return }
     asksNamesAt = now.monotonic + 5000
-    for space in Set(stacks.keys.map(\.space.description)).sorted().prefix(1) {
-      lists.append(Request(reply: nil, deadline: now.monotonic + 5000, parts: nil))
-      core.request(.list(List(space: space)))
-    }
+    lists.append(Request(reply: nil, deadline: now.monotonic + 5000, parts: nil))
+    core.request(.list(List(devicesOnly: true)))
   }
 }

@@ -21,6 +21,7 @@ extension ServerCore {
   }
 
   mutating func listReceived(_ list: List, from peer: Peer, at moment: Moment) {
+    guard !list.devicesOnly else { return listed([], for: peer, at: moment) }
     guard !list.space.isEmpty else { return put(.list(nil, for: peer)) }
     do {
       put(.list(try Name(list.space), for: peer))

@@ -74,9 +74,14 @@ public struct Presence: Hashable, Sendable {
 public struct List: Hashable, Sendable {
   /// Empty for all spaces.
   public var space: String
+  /// No stacks in the answer: who only wants to know what devices are called needn't wait for a long list.
+  public var devicesOnly: Bool
   public var unknown: UnknownFields = []
 
-  public init(space: String = "") { self.space = space }
+  public init(space: String = "", devicesOnly: Bool = false) {
+    self.space = space
+    self.devicesOnly = devicesOnly
+  }
 }
 
 /// Answers ``List``, in as many messages as it takes.

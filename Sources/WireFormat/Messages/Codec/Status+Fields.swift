@@ -6,6 +6,7 @@ extension List: FieldCodable {
     while let field = try fields.next() {
       switch field {
       case 1: space = try fields.text()
+      case 2: devicesOnly = try fields.flag()
       case _: try fields.unknown(&unknown)
       }
     }
@@ -13,6 +14,7 @@ extension List: FieldCodable {
 
   func write(to fields: inout FieldWriter) {
     fields.text(1, space)
+    fields.flag(2, devicesOnly)
     fields.unknown(unknown)
   }
 }
