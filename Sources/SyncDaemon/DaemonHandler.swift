@@ -107,6 +107,22 @@ struct DaemonHandler: LoopHandler {
     }
   }
 
+  mutating func connectionsChanged(_ events: [ConnectionEvent], on socket: SocketID, at now: Moment) {
+    for event in events {
+      switch event.change {
+      case .acceptFailed(let number):
+        core.count("connections_not_accepted")
+        log.write(
+          .error, "a connection could not be accepted; the limit of open files may be too low",
+          [("endpoint", event.address), ("error", "\(number)")])
+      case .handshakeFailed:
+        core.count("handshakes_failed")
+        log.write(.info, "a peer does not speak as this daemon does", [("endpoint", event.address)])
+      case .connected, .disconnected, .retrying: break
+      }
+    }
+  }
+
   mutating func turnEnded(at now: Moment) {
     let moment = ServerCore.Moment(now)
     if let deadline = core.deadline, deadline <= now.monotonic { core.timerFired(at: moment) }

@@ -45,7 +45,7 @@ extension ServerCore {
   /// Takes in a run that begins after all that is held, or answers it.
   ///
   /// - Returns: false if some of the run's events are held by their numbers: they are compared first.
-  private mutating func admit(_ run: Parked, policy: Policy?, _ slot: Int, at moment: Moment) -> Bool {
+  mutating func admit(_ run: Parked, policy: Policy?, _ slot: Int, at moment: Moment) -> Bool {
     let device = run.device
     let held = stacks[slot]!.chains.vector[device]
     guard run.firstSequence > held else { return false }
@@ -258,113 +258,6 @@ extension ServerCore {
   }
 }
 
-// MARK: Resent events
-
-extension ServerCore {
-  /// Looks at the first parked run of a device: what of it is stored is compared, what is only admitted waits for its
-  /// commit, what is new goes on.
-  private mutating func compareNext(of device: DeviceID, _ slot: Int) {
-    guard let run = stacks[slot]!.parked[device]?.first, run.recall == nil else { return }
-    let held = stacks[slot]!.chains.vector[device]
-    let last = min(run.firstSequence + run.events.count - 1, held)
-    guard last <= stacks[slot]!.stored[device]?.sequence ?? 0 else { return }
-    let number = number()
-    // With the events since the last closed digest, which give the digest before the run.
-    let from = run.previous == nil ? run.firstSequence : (run.firstSequence - 1) / Self.interval * Self.interval + 1
-    stacks[slot]!.parked[device]![0].recall = number
-    recalls[number] = (slot, device)
-    counters.add(to: .recalls)
-    put(.recall(Recall(number: number, stack: stacks[slot]!.name, device: device, sequences: from...max(from, last))))
-  }
-
-  package mutating func recalled(_ recall: Recall, _ recalled: Recalled, at moment: Moment) {
-    guard let (slot, device, run) = endRecall(recall) else { return }
-    let count = recall.sequences.upperBound - run.firstSequence + 1
-    let before = run.firstSequence - recall.sequences.lowerBound
-    guard recalled.events.count == before + count else {
-      return answer(run, slot, .storage, "the log lacks events of \(device); verify it", at: moment)
-    }
-    if let previous = run.previous {
-      guard var digest = stacks[slot]!.chains.closedDigest(of: device, atOrBelow: run.firstSequence - 1) else {
-        preconditionFailure("what is stored is held")
-      }
-      for event in recalled.events.prefix(before) { digest.append(event) }
-      guard digest.digest == previous else {
-        let detail = ChainFault.fork(Dot(device, run.firstSequence)).description
-        return answer(run, slot, .fork, detail, at: moment)
-      }
-    }
-    for place in 0..<count where recalled.events[before + place] != run.events[place] {
-      let detail =
-        "another event is stored as \(Dot(device, run.firstSequence + place)): this is another history under the "
-        + "same device id; go on under a new one"
-      return answer(run, slot, place: place, .fork, detail, at: moment)
-    }
-    counters.add(count, to: .eventsAcceptedAgain)
-    guard count < run.events.count else {
-      accept(run, count, slot, recalled.offset, at: moment)
-      return finish(device, slot, at: moment)
-    }
-    stacks[slot]!.parked[device]![0].events.removeFirst(count)
-    stacks[slot]!.parked[device]![0].firstSequence += count
-    stacks[slot]!.parked[device]![0].previous = nil
-    stacks[slot]!.parked[device]![0].recall = nil
-    accept(run, count, slot, recalled.offset, at: moment)
-    resume(device, slot, at: moment)
-  }
-
-  package mutating func recallFailed(_ recall: Recall, _ failure: StorageFailure, at moment: Moment) {
-    guard let (slot, _, run) = endRecall(recall) else { return }
-    counters.add(to: .readsFailed)
-    answer(run, slot, .storage, failure.detail, at: moment)
-  }
-
-  private mutating func endRecall(_ recall: Recall) -> (slot: Int, device: DeviceID, run: Parked)? {
-    guard let (slot, device) = recalls.removeValue(forKey: recall.number),
-      let run = stacks[slot]?.parked[device]?.first, run.recall == recall.number
-    else { return nil }
-    return (slot, device, run)
-  }
-
-  private mutating func accept(_ run: Parked, _ count: Int, _ slot: Int, _ offset: Int, at moment: Moment) {
-    guard sessions[run.peer] != nil else { return }
-    let through = run.firstSequence + count - 1
-    let text = stacks[slot]!.text
-    reply(
-      .accepted(Accepted(stack: text, device: run.device, throughSequence: through, offset: offset)), to: run.peer,
-      at: moment)
-  }
-
-  private mutating func answer(
-    _ run: Parked, _ slot: Int, place: Int = 0, _ code: RefusalCode, _ detail: String, at moment: Moment
-  ) {
-    reject(Dot(run.device, run.firstSequence + place), slot, code, detail, to: run.peer, at: moment)
-    finish(run.device, slot, at: moment)
-  }
-
-  /// The first parked run of a device is answered.
-  private mutating func finish(_ device: DeviceID, _ slot: Int, at moment: Moment) {
-    let run = stacks[slot]!.parked[device]!.removeFirst()
-    backlog -= run.bytes
-    if stacks[slot]!.parked[device]!.isEmpty {
-      stacks[slot]!.parked[device] = nil
-    } else {
-      resume(device, slot, at: moment)
-    }
-  }
-
-  private mutating func resume(_ device: DeviceID, _ slot: Int, at moment: Moment) {
-    guard let run = stacks[slot]!.parked[device]?.first else { return }
-    if admit(run, policy: nil, slot, at: moment) {
-      finish(device, slot, at: moment)
-    } else {
-      compareNext(of: device, slot)
-    }
-  }
-
-  private static let interval = ChainDigest.interval
-}
-
 // MARK: Rejections
 
 extension ServerCore {
@@ -391,7 +284,7 @@ extension ServerCore {
     }
   }
 
-  private mutating func reject(
+  mutating func reject(
     _ dot: Dot, _ slot: Int, _ code: RefusalCode, _ detail: String, expected: Int = 0,
     missing: VersionVector = VersionVector(), to peer: Peer, at moment: Moment
   ) {

@@ -105,6 +105,11 @@ extension ServerCore {
       refuse(.message, .helloNeeded, "no session: say Hello first", to: peer, at: moment)
       return
     }
+    if let (about, stack) = request(message), !mayRequest(peer, at: moment) {
+      let reason = "more than \(configuration.requestsASecond) requests a second; ask less often"
+      refuse(about, stack: stack, .tooMany, reason, to: peer, at: moment)
+      return
+    }
     switch message {
     case .hello: break
     case .follow(let follow): onStack(follow.stack, .follow, message, bytes, from: peer, at: moment)
@@ -119,6 +124,34 @@ extension ServerCore {
     case .welcome, .refused, .following, .events, .live, .accepted, .rejected, .pong, .listing, .statusReport:
       refuse(.message, .malformed, "a message that only a daemon sends", to: peer, at: moment)
     }
+  }
+
+  /// What a message is about, if it counts as a request.
+  private func request(_ message: Message) -> (about: Subject, stack: String)? {
+    switch message {
+    case .follow(let follow): (.follow, follow.stack)
+    case .range(let range): (.range, range.stack)
+    case .presence(let presence): (.presence, presence.stack)
+    case .list: (.list, "")
+    case .statusRequest: (.status, "")
+    case .hello, .welcome, .refused, .following, .events, .live, .unfollow, .append, .accepted, .rejected, .credit,
+      .ping, .pong, .listing, .statusReport:
+      nil
+    }
+  }
+
+  /// Counts a request. A session may at first ask for every stack that it can follow, and then goes by the second.
+  private mutating func mayRequest(_ peer: Peer, at moment: Moment) -> Bool {
+    let most = max(configuration.limits.follows, configuration.requestsASecond)
+    let passed = moment.milliseconds - sessions[peer]!.countedAt
+    let earned = min(passed, 60_000) * configuration.requestsASecond / 1000
+    if earned > 0 {
+      sessions[peer]!.requests = min(sessions[peer]!.requests + earned, most)
+      sessions[peer]!.countedAt = moment.milliseconds
+    }
+    guard sessions[peer]!.requests > 0 else { return false }
+    sessions[peer]!.requests -= 1
+    return true
   }
 
   /// Does what a message asks of a stack, when the stack is loaded.
@@ -174,7 +207,8 @@ extension ServerCore {
       }
     }
     sessions[peer] = Session(
-      device: hello.device, name: hello.name, software: hello.software, now: moment.milliseconds)
+      device: hello.device, name: hello.name, software: hello.software,
+      requests: max(configuration.limits.follows, configuration.requestsASecond), now: moment.milliseconds)
     counters.add(to: .sessionsOpened)
     if sweepAt == nil { sweepAt = moment.milliseconds + Self.sweepMilliseconds }
     if let device = hello.device {

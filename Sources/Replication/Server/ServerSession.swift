@@ -25,13 +25,18 @@ extension ServerCore {
     /// What the device shows, by the stack's slot.
     var shown: [Int: EntryID?] = [:]
     var isAway = false
+    /// Requests that it may still make, and when they were counted last.
+    var requests: Int
+    var countedAt: Int
 
-    init(device: DeviceID?, name: String, software: String, now: Int) {
+    init(device: DeviceID?, name: String, software: String, requests: Int, now: Int) {
       self.device = device
       self.name = name
       self.software = software
       lastHeard = now
       lastSent = now
+      self.requests = requests
+      countedAt = now
     }
 
     /// Whether events can be sent now.

@@ -47,6 +47,7 @@ struct ServerScript {
       world.wall += try number(plain[0])
       if let deadline = world.core.deadline, deadline <= world.now { world.core.timerFired(at: world.moment) }
     case "wall": world.wall += try number(plain[0])
+    case "limits": try limit(options)
     case "stopping": world.core.stopping()
     case "counters":
       output += world.core.counters.nonzero.map { "\($0.counter.name) \($0.value)" }
@@ -54,6 +55,29 @@ struct ServerScript {
     case _: world.receive(try message(verb, plain, options), from: try peer(plain[0]))
     }
     report(world.drain())
+  }
+
+  /// Begins anew, with other limits.
+  private mutating func limit(_ options: [String: String]) throws {
+    let numbers = try options.mapValues(number)
+    world = ServerWorld { configuration in
+      for (name, number) in numbers {
+        switch name {
+        case "sessions": configuration.maximumSessions = number
+        case "requests": configuration.requestsASecond = number
+        case "follows": configuration.limits.follows = number
+        case "devices": configuration.limits.devicesAStack = number
+        case "events": configuration.limits.eventsAnAppend = number
+        case "event": configuration.limits.event = number
+        case "backlog": configuration.maximumBacklog = number
+        case "batch": configuration.batchBytes = number
+        case "commit": configuration.commitBytes = number
+        case "credit": configuration.limits.credit = number
+        case "idle": configuration.idleStacks = number
+        case _: preconditionFailure("no limit is called \(name)")
+        }
+      }
+    }
   }
 
   private mutating func act(_ plain: [String], _ options: [String: String]) throws {
@@ -107,6 +131,7 @@ struct ServerScript {
         try device(plain[2]), on: try stack(plain[1]), sequences, policy: try options["policy"].map(policy))
       if let previous = options["previous"] { append.previous = Digest(high: 0, low: UInt64(try number(previous))) }
       if let first = options["as"] { append.firstSequence = try number(first) }
+      if options["none"] != nil { append.events = [] }
       if let byte = options["byte"] { append.events[append.events.count - 1][0] = UInt8(try number(byte)) }
       return .append(append)
     case "credit": return .credit(Credit(bytes: try number(plain[1])))
