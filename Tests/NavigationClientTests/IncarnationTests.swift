@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import NavigationClient
 import TestSupport
@@ -129,6 +130,40 @@ import Testing
       #expect(one.state.entries == two.state.entries)
       #expect(Set(try one.state.path(of: String.self)) == ["a", "phone's", "clone's"])
       await again.close()
+      await phone.close()
+    }
+  }
+
+  /// What was done offline with a clock that is hours ahead doesn't have to wait for hours: no daemon had it, so it is
+  /// stamped anew.
+  @Test func aClockThatWasAhead() async throws {
+    try await withDaemon { world in
+      let name = try StackName("alice/main")
+      let ahead = Int(Date().timeIntervalSince1970 * 1000) + 7_200_000
+      let old = DeviceID(high: 1, low: 2)
+      do {
+        let log = try SQLiteLog.open(at: path(world, "phone"), program: "test")
+        try log.setFact("device", Array(old.description.utf8))
+        let replica = Replica(device: old, log: log)
+        _ = try replica.open(name, policy: .latest)
+        for text in ["a", "b"] {
+          _ = try replica.act(.push([Value(text)]), on: name, id: nil, at: ahead)
+        }
+        _ = try replica.act(.pop(1), on: name, id: nil, at: ahead)
+        _ = try replica.commit()
+        try log.close()
+      }
+      let phone = try await world.device("phone")
+      let one = try await phone.stack("alice/main")
+      try await one.state { $0.eventCount == 3 && $0.waiting == 0 && $0.isLive }
+      #expect(phone.id != old)
+      #expect(one.state.policy == .latest)
+      #expect(one.state.problem == nil)
+      #expect(one.state.conflicts.isEmpty)
+      #expect(try one.state.path(of: String.self) == ["a"])
+      #expect(one.state.lastChange.map { $0.timestamp.milliseconds < ahead - 3_600_000 } == true)
+      try await one.push("c")
+      try await one.accepted()
       await phone.close()
     }
   }

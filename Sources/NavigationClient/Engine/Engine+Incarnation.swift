@@ -59,6 +59,18 @@ extension Engine {
     }
   }
 
+  /// Whether own events that the daemon lacks are stamped too far ahead for it: the device's clock was wrong.
+  func isAhead(_ stack: StackReplica, has: VersionVector, at now: Moment) -> DeviceID? {
+    guard let device = replica.device, configuration.folder != nil, redos[stack.name] == nil else { return nil }
+    return ([device] + formerIDs.sorted()).first { id in
+      stack.chains.vector[id] > has[id]
+        && Redo.isAhead(stack.chains.authorState(of: id).timestamp, of: daemonTime(at: now))
+    }
+  }
+
+  /// The daemon's time, as far as it is known.
+  func daemonTime(at now: Moment) -> Int { now.wall + (clockOffset ?? 0) }
+
   /// All of the stack is there: what only the replaced store has is taken over.
   mutating func redo(_ name: StackName, at now: Moment) {
     guard let redo = redos[name], let stack = stacks[name]?.replica, let device = replica.device,
@@ -66,7 +78,7 @@ extension Engine {
     else { return }
     commit(at: now)
     do throws(ClientError) {
-      do throws(ClientError) { try redo.apply(to: stack, log: log, as: device) } catch {
+      do throws(ClientError) { try redo.apply(to: stack, log: log, as: device, at: daemonTime(at: now)) } catch {
         // Nothing of it is kept: it is tried again the next time.
         try replica.reload(name)
         throw error

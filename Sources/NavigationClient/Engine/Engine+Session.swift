@@ -63,7 +63,7 @@ extension Engine {
     case .answer(let message): answered(message)
     case .state(let state): enter(state)
     case .opened(let serverTime, _):
-      clockOffset = serverTime - now.wall
+      learnClock(serverTime - now.wall)
       for name in stacks.keys where stacks[name]?.problem?.code != .needsNewerVersion {
         stacks[name]?.problem = nil
         dirty.insert(name)
@@ -143,6 +143,10 @@ extension Engine {
       var has = VersionVector()
       // The session checked that they can be counted.
       for head in heads where head.sequence > has[head.device] { has[head.device] = head.sequence }
+      if forked.isEmpty, let id = isAhead(stack, has: has, at: now) {
+        core.headsChecked(name, forked: [id], isBehind: false, now: now.monotonic)
+        return
+      }
       core.headsChecked(name, forked: forked, isBehind: !has.covers(stack.chains.vector), now: now.monotonic)
     } catch {
       core.headsChecked(name, forked: [], isBehind: false, now: now.monotonic)

@@ -113,7 +113,10 @@ struct Engine: LoopHandler {
     replica = Replica(device: device, log: log)
     core = ClientCore(Self.settings(configuration, device: device))
     if let device { names[device] = configuration.name }
-    if let log { try takeUp(log) }
+    if let log {
+      try takeUp(log)
+      clockOffset = try log.fact("clockOffset").flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+    }
   }
 
   /// The time to stamp events with, in milliseconds since 1970. A clock that is known to be ahead of the daemon's is
@@ -122,6 +125,13 @@ struct Engine: LoopHandler {
   func stampTime(at now: Moment) -> Int {
     guard let clockOffset, clockOffset < -1000 else { return now.wall }
     return now.wall + clockOffset
+  }
+
+  /// The daemon said its time. Kept, so that what is done before the next session is stamped right, too.
+  mutating func learnClock(_ offset: Int) {
+    let (old, new) = (min(clockOffset ?? 0, -1000), min(offset, -1000))
+    clockOffset = offset
+    if abs(new - old) > 1000 { try? replica.log?.setFact("clockOffset", Array(String(offset).utf8)) }
   }
 
   // MARK: The loop

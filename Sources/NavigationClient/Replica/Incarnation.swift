@@ -4,8 +4,8 @@ import NavigationModel
 import Replication
 import WireFormat
 
-/// A new life of a device's store, after a peer was found to hold another history under its id: a backup was restored,
-/// or the folder was copied to another machine.
+/// A new life of a device's store, after a peer was found to hold another history under its id (a backup was restored, or
+/// the folder was copied to another machine), or when what it did with a clock that was far ahead is to be stamped anew.
 ///
 /// The log is append-only, so the stacks whose history differs get a new log: a new store is made beside the old one,
 /// with everything else in it, and takes its place; the old one is kept whole inside of it. The stacks are then followed
@@ -67,6 +67,9 @@ enum Incarnation {
     for fact in try old.facts(prefixed: "policy/") { try new.setFact(fact.key, fact.value) }
     for fact in try old.facts(prefixed: redoPrefix) { try new.setFact(fact.key, fact.value) }
     for stack in stacks {
+      if let policy = try old.info(of: stack)?.policy, try new.fact("policy/\(stack)") == nil {
+        try new.setFact("policy/\(stack)", Array(policy.description.utf8))
+      }
       try new.setFact(redoPrefix + stack.description, Array("\(kept) \(former)".utf8))
     }
     try new.close()
@@ -126,7 +129,12 @@ struct Redo: Hashable, Sendable {
   /// Takes over, into a replica that holds all that the daemon has: first the others' events that it lacks, then the
   /// former own events after the last that both histories share, in order and under the new id: the same action, values
   /// and timestamp, own entries under their new names, the old id's number in the context capped at what is shared.
-  func apply(to replica: StackReplica, log: any EventLog, as device: DeviceID) throws(ClientError) {
+  ///
+  /// - Parameter now: the daemon's time, in milliseconds since 1970. What is stamped too far ahead of it to be taken is
+  ///   stamped anew; no daemon can have had it before, for it was further ahead then.
+  func apply(
+    to replica: StackReplica, log: any EventLog, as device: DeviceID, at now: Int
+  ) throws(ClientError) {
     // It was done, and only noting it was cut off.
     if replica.chains.vector[device] > 0 { return }
     do throws(LogError) {
@@ -136,6 +144,7 @@ struct Redo: Hashable, Sendable {
       var offset = 0
       var names: [Dot: Dot] = [:]
       var context = VersionVector()
+      var isLate = false
       while case let batches = try old.read(stack, after: offset, maximumBytes: Self.page), let last = batches.last {
         for stored in batches {
           for record in stored.batch.records {
@@ -148,8 +157,10 @@ struct Redo: Hashable, Sendable {
               try? replica.takeOver(record.dot, bytes)
             } else if record.dot.sequence > shared {
               context.join(capped(event.context, shared, replica))
+              isLate = isLate || Self.isAhead(event.timestamp, of: now)
               let again = Event(
-                dot: Dot(device, replica.chains.vector[device] + 1), context: context, timestamp: event.timestamp,
+                dot: Dot(device, replica.chains.vector[device] + 1), context: context,
+                timestamp: isLate ? replica.fold.newestTimestamp.next(at: now) : event.timestamp,
                 action: renamed(event.action, names))
               names[event.dot] = again.dot
               do throws(ChainFault) { try replica.takeOver(again) } catch {
@@ -162,6 +173,9 @@ struct Redo: Hashable, Sendable {
       }
     } catch { throw ClientError(error) }
   }
+
+  /// Whether a daemon whose time that is would not take an event of that stamp.
+  static func isAhead(_ timestamp: Timestamp, of now: Int) -> Bool { timestamp.milliseconds > now + 60_000 }
 
   /// The last sequence of the former id up to which both stores have the same events.
   private func sharedSequence(

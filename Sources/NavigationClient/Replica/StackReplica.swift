@@ -66,10 +66,10 @@ package final class StackReplica {
     let info: StackInfo?
     do { info = try log.info(of: name) } catch { throw ClientError(error) }
     forgetEvents()
-    guard let info else { return }
-    let own = try Self.adopted(name, in: log) ?? info.policy
+    guard let own = try Self.adopted(name, in: log) ?? info?.policy else { return }
     policy = own
     fold = StackFold(policy: own)
+    guard let info else { return }
     while localHead < info.head {
       let batches: [StoredBatch]
       do { batches = try log.read(name, after: localHead, maximumBytes: 1 << 20) } catch { throw ClientError(error) }
