@@ -58,6 +58,7 @@ extension ServerCore {
     let latest = serverTime(moment) + Self.clockMilliseconds
     var rest = EventBatch.Run(device: device, firstSequence: run.firstSequence, events: run.events)
     var previous = run.previous
+    var isFirst = true
     while !rest.events.isEmpty {
       let (part, size) = nextPart(of: rest)
       guard !part.events.isEmpty else {
@@ -65,7 +66,8 @@ extension ServerCore {
         reject(Dot(device, rest.firstSequence), slot, .tooLarge, detail, to: run.peer, at: moment)
         return true
       }
-      let taken = take(part, size, previous, policy, slot, latest, from: run.peer)
+      let taken = take(part, size, previous, policy, slot, latest, isFirst: isFirst, from: run.peer)
+      isFirst = false
       if taken.count == rest.events.count { break }
       rest.firstSequence += taken.count
       rest.events.removeFirst(taken.count)
@@ -103,7 +105,7 @@ extension ServerCore {
   /// is closed before later events of its stack enter the chains, since its heads are taken from them.
   private mutating func take(
     _ run: EventBatch.Run, _ size: Int, _ previous: Digest?, _ policy: Policy?, _ slot: Int, _ latest: Int,
-    from peer: Peer
+    isFirst: Bool, from peer: Peer
   ) -> StackChains.TakenRun {
     if group.bytes > 0, group.bytes + size > configuration.commitBytes { formGroup() }
     if let bytes = group.open[slot]?.bytes, bytes + size > configuration.batchBytes { closeBatch(of: slot) }
@@ -118,7 +120,7 @@ extension ServerCore {
     }
     if stacks[slot]!.policy == nil { stacks[slot]!.policy = policy ?? .merge }
     if group.open[slot] == nil { stacks[slot]!.batches += 1 }
-    group.open[slot, default: Group.Open()].add(run, taken, size, from: peer)
+    group.open[slot, default: Group.Open()].add(run, taken, size, isFirst: isFirst, from: peer)
     group.bytes += size
     backlog += size
     newestTime = max(newestTime, taken.newestTime)
@@ -222,20 +224,28 @@ extension ServerCore {
       }
       if !kept.isEmpty { formed.append(kept) }
     }
-    // The first of each device that a peer sent: all from there on is gone.
-    var told: Set<[UInt64]> = []
+    // The first append of each device that a peer sent is told why; those behind it lack its events.
+    var lostFrom: [[UInt64]: Int] = [:]
+    func tell(_ peer: Peer, _ slot: Int, _ first: Dot) {
+      let key = [peer.number, UInt64(slot), first.device.high, first.device.low]
+      if let expected = lostFrom[key] {
+        let detail = ChainFault.gap(expected: expected).description
+        reject(first, slot, .sequenceGap, detail, expected: expected, to: peer, at: moment)
+      } else {
+        lostFrom[key] = first.sequence
+        reject(first, slot, .storage, failure.detail, to: peer, at: moment)
+      }
+    }
     for part in lost {
-      for thanks in part.thanks
-      where told.insert([thanks.peer.number, UInt64(part.slot), thanks.device.high, thanks.device.low]).inserted {
-        let first = Dot(thanks.device, thanks.firstSequence)
-        reject(first, part.slot, .storage, failure.detail, to: thanks.peer, at: moment)
+      for thanks in part.thanks {
+        for first in thanks.firsts { tell(thanks.peer, part.slot, Dot(thanks.device, first)) }
       }
     }
     for slot in slots.sorted() {
       for (_, runs) in stacks[slot]!.parked.sorted(by: { $0.key < $1.key }) {
         for run in runs {
           backlog -= run.bytes
-          reject(Dot(run.device, run.firstSequence), slot, .storage, failure.detail, to: run.peer, at: moment)
+          tell(run.peer, slot, Dot(run.device, run.firstSequence))
         }
       }
       recalls = recalls.filter { $0.value.slot != slot }

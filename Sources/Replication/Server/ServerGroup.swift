@@ -8,7 +8,8 @@ extension ServerCore {
     struct Thanks: Hashable, Sendable {
       var peer: Peer
       var device: DeviceID
-      var firstSequence: Int
+      /// Where its appends begin.
+      var firsts: [Int]
       var throughSequence: Int
       /// The place of the last of them in the batch, from 0.
       var place: Int
@@ -39,7 +40,11 @@ extension ServerCore {
       var thanks: [Thanks] = []
 
       /// Takes in a run of events that were admitted.
-      mutating func add(_ run: EventBatch.Run, _ taken: StackChains.TakenRun, _ size: Int, from peer: Peer) {
+      ///
+      /// - Parameter isFirst: whether an append begins with it.
+      mutating func add(
+        _ run: EventBatch.Run, _ taken: StackChains.TakenRun, _ size: Int, isFirst: Bool, from peer: Peer
+      ) {
         newestTime = max(newestTime, taken.newestTime)
         bytes += size
         count += run.events.count
@@ -60,10 +65,11 @@ extension ServerCore {
         if let newest = thanks.last, newest.peer == peer, newest.device == run.device {
           thanks[thanks.count - 1].throughSequence = last
           thanks[thanks.count - 1].place = place
+          if isFirst { thanks[thanks.count - 1].firsts.append(run.firstSequence) }
         } else {
           thanks.append(
             Thanks(
-              peer: peer, device: run.device, firstSequence: run.firstSequence, throughSequence: last,
+              peer: peer, device: run.device, firsts: isFirst ? [run.firstSequence] : [], throughSequence: last,
               place: place))
         }
       }
