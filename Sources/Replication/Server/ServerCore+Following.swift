@@ -8,12 +8,12 @@ extension ServerCore {
     let stack = stacks[slot]!
     if let asked = follow.policy, let own = stack.policy, asked != own {
       let reason = Self.policyMismatch(stack.text, own: own, asked: asked)
-      return refuse(.follow, stack: stack.text, .policyMismatch, reason, to: peer, at: moment)
+      return refuseFollow(slot, .policyMismatch, reason, from: peer, at: moment)
     }
     let limit = configuration.limits.follows
     guard sessions[peer]!.follows[slot] != nil || sessions[peer]!.follows.count < limit else {
       let reason = "this session follows \(limit) stacks, which is the most that one can"
-      return refuse(.follow, stack: stack.text, .tooMany, reason, to: peer, at: moment)
+      return refuseFollow(slot, .tooMany, reason, from: peer, at: moment)
     }
     var cursor: Cursor
     switch follow.start {
@@ -23,7 +23,7 @@ extension ServerCore {
           epoch == configuration.epoch
           ? "offset \(offset) of \(stack.text) is not in this log, which ends at \(stack.head): follow with a vector"
           : "the log was replaced since: follow with a vector"
-        return refuse(.follow, stack: stack.text, .epochChanged, reason, to: peer, at: moment)
+        return refuseFollow(slot, .epochChanged, reason, from: peer, at: moment)
       }
       cursor = Cursor(at: offset, wantsAuthorStates: follow.wantsAuthorStates, number: number())
     case .vector(let heads):
@@ -51,6 +51,15 @@ extension ServerCore {
           heads: stack.storedHeads)), to: peer, at: moment)
     tellPresence(of: slot, to: peer, at: moment)
     advance(Errand(slot: slot), of: peer, at: moment)
+  }
+
+  /// A refused follow also ends the one before it: the peer knows of one state only.
+  private mutating func refuseFollow(
+    _ slot: Int, _ code: RefusalCode, _ reason: String, from peer: Peer, at moment: Moment
+  ) {
+    let text = stacks[slot]!.text
+    unfollowReceived(Unfollow(stack: text), from: peer, at: moment)
+    refuse(.follow, stack: text, code, reason, to: peer, at: moment)
   }
 
   private mutating func forkSeen(_ head: DeviceHead, _ slot: Int, by peer: Peer) {

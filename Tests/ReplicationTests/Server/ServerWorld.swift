@@ -29,6 +29,8 @@ struct ServerWorld {
   var full: Set<Peer> = []
   var gone: Set<Peer> = []
   var frames: [Frame] = []
+  /// The offsets of commits that the core wasn't told of, by their numbers.
+  private(set) var storedUntold: [Int: [Int]] = [:]
   var devices: [DeviceID: [StackName: StackChains]] = [:]
   /// The canonical events of each device.
   var events: [DeviceID: [StackName: [[UInt8]]]] = [:]
@@ -86,7 +88,8 @@ struct ServerWorld {
     switch pending.remove(at: place) {
     case .load(let stack): core.stackLoaded(load(stack), at: moment)
     case .commit(let commit):
-      core.appendsDurable(commit.number, firstOffsets: commit.parts.map { append($0) }, at: moment)
+      let offsets = storedUntold.removeValue(forKey: commit.number) ?? commit.parts.map { append($0) }
+      core.appendsDurable(commit.number, firstOffsets: offsets, at: moment)
     case .read(let read): complete(read)
     case .recall(let recall): complete(recall)
     case .list(let space, let peer):
@@ -98,6 +101,13 @@ struct ServerWorld {
             devices: Set($0.value.batches.flatMap { $0.batch.authors.map(\.device) }).count, lastStored: wall)
         }, for: peer, at: moment)
     case .send, .keepName, .publish, .forget, .log: preconditionFailure("nothing that waits")
+    }
+  }
+
+  /// The commit that waits is on the disk, where readers see it; the core hears of it later.
+  mutating func storeUntold() {
+    for case .commit(let commit) in pending where storedUntold[commit.number] == nil {
+      storedUntold[commit.number] = commit.parts.map { append($0) }
     }
   }
 
