@@ -35,6 +35,7 @@ struct ServerScript {
     case "forget":
       world.devices[try device(plain[0])] = nil
       world.events[try device(plain[0])] = nil
+    case "log" where plain == ["store"]: world.storeUntold()
     case "log": output += ["load", "commit", "read", "recall", "list"].contains(plain[0]) ? try logDoes(plain) : []
     case "settle": settle()
     case "full": world.full.insert(try peer(plain[0]))
