@@ -9,7 +9,8 @@ import ZeroMQ
 struct DaemonHandler: LoopHandler {
   /// From other threads.
   enum Command: Sendable {
-    case appended(Int, firstOffsets: [Int])
+    /// With the size of the write-ahead log, if there is one.
+    case appended(Int, firstOffsets: [Int], writeAheadBytes: Int?)
     case appendFailed(Int, ServerCore.StorageFailure)
     case loaded(StackLoader)
     case notLoaded(StackName, ServerCore.StorageFailure)
@@ -79,7 +80,9 @@ struct DaemonHandler: LoopHandler {
     let moment = ServerCore.Moment(now)
     for command in commands {
       switch command {
-      case .appended(let number, let offsets): core.appendsDurable(number, firstOffsets: offsets, at: moment)
+      case .appended(let number, let offsets, let writeAhead):
+        core.appendsDurable(number, firstOffsets: offsets, at: moment)
+        if let writeAhead { core.report("write_ahead_bytes", writeAhead) }
       case .appendFailed(let number, let failure): core.appendsFailed(number, failure, at: moment)
       case .loaded(let loader): core.stackLoaded(loader, at: moment)
       case .notLoaded(let stack, let failure): core.stackNotLoaded(stack, failure, at: moment)
@@ -118,7 +121,8 @@ struct DaemonHandler: LoopHandler {
       case .handshakeFailed:
         core.count("handshakes_failed")
         log.write(.info, "a peer does not speak as this daemon does", [("endpoint", event.address)])
-      case .connected, .disconnected, .retrying: break
+      case .disconnected: if routers.contains(socket) { core.connectionLost(at: ServerCore.Moment(now)) }
+      case .connected, .retrying: break
       }
     }
   }

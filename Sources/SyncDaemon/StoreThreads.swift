@@ -150,7 +150,9 @@ private final class StoreWriter {
 
   private func append(_ commit: ServerCore.Commit) -> DaemonHandler.Command {
     do throws(LogError) {
-      return .appended(commit.number, firstOffsets: try log.append(commit.parts.map(LogAppend.init)))
+      let offsets = try log.append(commit.parts.map(LogAppend.init))
+      let writeAhead = (log as? SQLiteLog)?.writeAheadBytes
+      return .appended(commit.number, firstOffsets: offsets, writeAheadBytes: writeAhead)
     } catch {
       // The log is opened again by the next call, and only then what is stored is what is on the disk: before the
       // stacks are read again.

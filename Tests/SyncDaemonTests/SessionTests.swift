@@ -104,6 +104,28 @@ import WireFormat
     }
   }
 
+  @Test func whoDisconnectsIsGoneAtOnce() async throws {
+    try await Self.withDaemon(memory: true) { daemon, _ in
+      let device = DeviceID(high: 1, low: 9)
+      let watcher = try TestClient.connected(to: daemon.endpoints[0])
+      try watcher.send(.follow(Follow(stack: Self.stack.description)))
+      try watcher.wait { if case .live = $0 { true } else { false } }
+      var phone: TestClient? = try TestClient.connected(to: daemon.endpoints[1], device: device, name: "phone")
+      try phone?.send(.follow(Follow(stack: Self.stack.description)))
+      try phone?.wait { if case .live = $0 { true } else { false } }
+      try phone?.send(.presence(Presence(stack: Self.stack.description)))
+      for state in [Presence.State.active, .gone] {
+        if state == .gone { phone = nil }
+        let answer = try watcher.wait { if case .presence = $0 { true } else { false } }
+        guard case .presence(let presence) = answer else { return }
+        #expect(presence.state == state)
+        #expect(presence.device == device)
+        #expect(presence.name == "phone")
+      }
+      #expect(phone == nil)
+    }
+  }
+
   @Test func aForkIsRefused() async throws {
     try await Self.withDaemon { daemon, _ in
       var device = TestDevice(1, on: Self.stack)

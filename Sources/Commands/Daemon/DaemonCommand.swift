@@ -31,12 +31,12 @@ package struct DaemonCommand: RunnableCommand {
   @Option(
     placeholder: "ENDPOINT", environment: "NAVSYNC_LISTEN",
     help:
-      "Where clients connect to, as ipc:///path or tcp://127.0.0.1:port; without it the place where they look. May be given many times."
+      "Where clients connect to, as ipc:///path or tcp://127.0.0.1:port; without it the place where they look."
   )
   var listen: [String] = []
   @Option(
     placeholder: "ENDPOINT", environment: "NAVSYNC_FEED",
-    help: "Where the feed can be subscribed to; without it beside the first ipc endpoint. May be given many times.")
+    help: "Where the feed can be subscribed to; without it beside the first ipc endpoint.")
   var feed: [String] = []
   @Option(
     placeholder: "PATH", environment: "NAVSYNC_STORE",

@@ -38,6 +38,8 @@ extension ServerCore {
     case live(StackName, number: Int)
     /// May be lost.
     case presence
+    /// Only shows whether the peer is there still. May be lost.
+    case probe
   }
 
   /// What one group commit puts into the log.

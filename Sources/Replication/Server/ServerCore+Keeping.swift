@@ -80,6 +80,9 @@ extension ServerCore {
   /// The I/O side counts something of its own, by its name in the status report.
   package mutating func count(_ name: String, _ count: Int = 1) { extraCounters[name, default: 0] += count }
 
+  /// The I/O side measured something of its own.
+  package mutating func report(_ name: String, _ value: Int) { extraCounters[name] = value }
+
   static let headsAPing = 128
   static let listedAMessage = 512
 }
@@ -89,16 +92,14 @@ extension ServerCore {
 extension ServerCore {
   /// When ``timerFired(at:)`` is wanted next, in milliseconds of the clock that never goes back; nil for never.
   package var deadline: Int? {
-    switch (retryAt, sweepAt) {
-    case (let retry?, let sweep?): min(retry, sweep)
-    case (let one, nil), (nil, let one): one
-    }
+    [retryAt, sweepAt, probeAt].compactMap(\.self).min()
   }
 
   /// It is so late. Too early a call does nothing.
   package mutating func timerFired(at moment: Moment) {
     if let due = retryAt, moment.milliseconds >= due { retry(at: moment) }
     if let due = sweepAt, moment.milliseconds >= due { sweep(at: moment) }
+    if let due = probeAt, moment.milliseconds >= due { probe(at: moment) }
   }
 
   /// Peers whose socket was full may have room again.
@@ -110,6 +111,14 @@ extension ServerCore {
       for bytes in sessions[peer]!.replies.removeAll() { put(.send(to: [peer], bytes: bytes, kind: .reply)) }
       readNext(for: peer, at: moment)
     }
+  }
+
+  private mutating func probe(at moment: Moment) {
+    probeAt = nil
+    lastProbe = moment.milliseconds
+    let open = sessions.filter { !$0.value.isFull }.keys.sorted { $0.number < $1.number }
+    let pong = Message.pong(Pong(serverTime: serverTime(moment), heads: []))
+    if !open.isEmpty { put(.send(to: open, bytes: pong.encoded(), kind: .probe)) }
   }
 
   /// Silent devices become away; a peer that would have pinged if it were there has gone.

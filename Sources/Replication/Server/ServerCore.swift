@@ -44,6 +44,9 @@ package struct ServerCore: Sendable {
   var full: Set<Peer> = []
   var retryAt: Int?
   var sweepAt: Int?
+  /// A connection was lost, and it is not known whose: all are probed then.
+  var probeAt: Int?
+  var lastProbe: Int?
   var isStopping = false
   var extraCounters: [String: Int] = [:]
   private var actions: [Action] = []
@@ -241,6 +244,14 @@ extension ServerCore {
     endSession(of: peer, at: moment)
   }
 
+  /// A connection to one of the sockets ended, and the socket doesn't say whose. Who was it shows when it is sent to.
+  package mutating func connectionLost(at moment: Moment) {
+    guard probeAt == nil, !sessions.isEmpty else { return }
+    // Many that go at once are looked for once.
+    let soonest = moment.milliseconds + Self.probeMilliseconds
+    probeAt = max(soonest, lastProbe.map { $0 + Self.sweepMilliseconds } ?? soonest)
+  }
+
   /// No appends from now on, and no new sessions; what is under way ends as ever.
   package mutating func stopping() { isStopping = true }
 
@@ -326,6 +337,7 @@ extension ServerCore {
     switch kind {
     case .reply: queue(bytes, for: peer, at: moment)
     case .presence: counters.add(to: .presenceDropped)
+    case .probe: break
     case .live(let stack, let number):
       guard let slot = slots[stack.description], var cursor = sessions[peer]!.follows[slot], cursor.number <= number
       else { return }
@@ -348,6 +360,7 @@ extension ServerCore {
   static let maximumReplies = 64
   static let retryMilliseconds = 20
   static let sweepMilliseconds = 1000
+  static let probeMilliseconds = 100
   static let silenceMilliseconds = 30_000
   /// After so long without a word in either direction the peer isn't there: it would have pinged.
   static let lostMilliseconds = 60_000

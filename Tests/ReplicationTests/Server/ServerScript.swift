@@ -43,6 +43,7 @@ struct ServerScript {
     case "gone":
       world.gone.insert(try peer(plain[0]))
       if plain.count > 1 { world.core.peerGone(try peer(plain[0]), at: world.moment) }
+    case "lost": world.core.connectionLost(at: world.moment)
     case "time":
       world.now += try number(plain[0])
       world.wall += try number(plain[0])
