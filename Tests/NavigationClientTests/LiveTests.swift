@@ -259,6 +259,26 @@ import ZeroMQ
     }
   }
 
+  /// Who waits is answered in the turn in which it came true, and not at the next ping: 30 waits, hardly a ping.
+  @Test func waitsEndWhenTheyCan() async throws {
+    try await withDaemon { world in
+      for round in 0..<10 {
+        let phone = try await world.device("phone")
+        let one = try await phone.stack("alice/main")
+        try await one.live()
+        for step in 0..<2 {
+          try await one.push("\(round).\(step)")
+          try await one.accepted()
+        }
+        await phone.close()
+      }
+      let observer = try await Observer.open(daemon: world.endpoint)
+      let pings = try await observer.status().counters.first { $0.name == "pings" }?.value ?? 0
+      #expect(pings < 10)
+      await observer.close()
+    }
+  }
+
   @Test func theDaemonAnswersQuestions() async throws {
     try await withDaemon { world in
       let phone = try await world.device("phone")

@@ -194,9 +194,9 @@ struct Engine: LoopHandler {
     commit(at: now)
     carryOut(at: now)
     if !toHeal.isEmpty { heal(at: now) }
-    // First what is shown, then the answers: who was waiting finds the state that it waited for.
-    publish(at: now)
     expire(at: now)
+    // First shows, then answers, `expire`'s too: who was waiting finds the state that it waited for.
+    publish(at: now)
   }
 
   mutating func stopping(at now: Moment) {
