@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// Writes a file so that it is there as a whole or not at all: into a new file beside it, made durable, then renamed.
 ///
@@ -7,7 +7,7 @@ package import Foundation
 ///   - overwrites: whether a file that is there is replaced; if not, it stands, and the error says `--force`.
 ///   - mode: who may read it.
 package func writeFile(
-  path: String, on console: Console, overwrites: Bool, mode: mode_t = 0o644,
+  path: String, on console: Console, overwrites: Bool, mode: UInt32 = 0o644,
   _ body: (BufferedOutput) throws -> Void
 ) throws {
   if path == "-" { return try console.withBufferedOutput(body) }
