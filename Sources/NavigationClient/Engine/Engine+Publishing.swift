@@ -22,8 +22,15 @@ extension Engine {
     for answer in told { answer.reply(answer.result) }
   }
 
+  /// Shows what others did before it is on this disk: they have it on theirs, and an own act that rests on it is stored
+  /// with it or after it. It saves a follower's screen the wait for its own disk.
+  mutating func showReceived() {
+    for stack in replica.pending where stack.hasReceivedPending { publish(stack.name) }
+  }
+
+  /// Own acts are shown only when they are on the disk.
   mutating func publish(_ name: StackName) {
-    guard var stack = stacks[name], stack.replica.hasPending == false else { return }
+    guard var stack = stacks[name], !stack.replica.hasOwnPending else { return }
     if stack.conflictsMayDiffer || !stack.conflicts.isEmpty {
       stack.conflicts = stack.replica.conflicts()
       stack.conflictsMayDiffer = false

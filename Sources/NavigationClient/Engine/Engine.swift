@@ -191,6 +191,7 @@ struct Engine: LoopHandler {
       toRefollow = []
     }
     carryOut(at: now)
+    showReceived()
     commit(at: now)
     carryOut(at: now)
     if !toHeal.isEmpty { heal(at: now) }
