@@ -7,8 +7,7 @@ extension MergeFold {
         (node.isOpen ? 1 : 0) + (node.isForgotten ? 2 : 0),
       ]
       numbers.append(node.rank)
-      let tags = [node.tags.0, node.tags.1].compactMap { $0 } + (moreTags[Int32(place)] ?? [])
-      write(tags, to: &numbers)
+      write(tags(of: Int32(place)), to: &numbers)
       write(ghosts[Int32(place)] ?? [], to: &numbers)
     }
     numbers.append(removals.count)
@@ -20,6 +19,7 @@ extension MergeFold {
       numbers.append(sweeps.count)
       for sweep in sweeps {
         numbers.append(sweep.sequence)
+        numbers.append(Int(sweep.nodesBefore))
         numbers.append(sweep.keep.count)
         numbers += sweep.keep.map(Int.init)
       }
@@ -62,10 +62,8 @@ extension MergeFold {
         nodes[Int(parent)].newestChild = Int32(place + 1)
       }
       let tags = try tags(from: &reader, devices)
-      if let first = tags.first { node.tags.0 = first }
-      if tags.count > 1 { node.tags.1 = tags[1] }
       nodes.append(node)
-      if tags.count > 2 { moreTags[Int32(place + 1)] = Array(tags[2...]) }
+      for tag in tags.reversed() { addCell(tag, to: place + 1) }
       let ghosts = try self.tags(from: &reader, devices)
       if !ghosts.isEmpty { self.ghosts[Int32(place + 1)] = ghosts }
       if node.isOpen {
@@ -86,7 +84,9 @@ extension MergeFold {
       firstEntries.append(entries)
       var list: [Sweep] = []
       for _ in 0..<(try reader.count()) {
-        var sweep = Sweep(sequence: try reader.number(in: 1...Dot.maximumSequence), keep: [])
+        var sweep = Sweep(
+          sequence: try reader.number(in: 1...Dot.maximumSequence), keep: [],
+          nodesBefore: try reader.small(in: 0...count + 1))
         for _ in 0..<(try reader.count()) { sweep.keep.append(try reader.small(in: 0...count)) }
         list.append(sweep)
       }

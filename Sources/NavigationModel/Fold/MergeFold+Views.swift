@@ -6,8 +6,12 @@ extension MergeFold {
     let entry = nodes[Int(node)]
     if past.isWhole { return entry.isOpen }
     guard index.holds(past, entry.device, entry.sequence) else { return false }
-    if let tag = entry.tags.0, index.holds(past, tag.device, tag.sequence) { return true }
-    if let tag = entry.tags.1, index.holds(past, tag.device, tag.sequence) { return true }
+    var cell = entry.tag
+    while cell != MergeFold.none {
+      let tag = cells[Int(cell)]
+      if index.holds(past, tag.device, tag.sequence) { return true }
+      cell = tag.next
+    }
     slowChecks += 1
     let seen = removalsSeen(of: node, past, index)
     return seen.isEmpty || hasAssertion(of: node, notCoveredBy: seen, past, index)

@@ -39,8 +39,15 @@ struct MergeFold {
     var isForgotten = false
     /// The highest key of the pushes at it or above it, those above open children left out.
     var rank: EventKey
-    /// The first two live tags; more are in `moreTags`.
-    var tags: (Tag?, Tag?) = (nil, nil)
+    /// The first of its live tags, in `cells`.
+    var tag: Int32 = MergeFold.none
+  }
+
+  /// A live tag of an entry, or a free cell.
+  struct Cell {
+    var device: Int32
+    var next: Int32
+    var sequence: Int
   }
 
   /// A removal that named an entry.
@@ -54,12 +61,16 @@ struct MergeFold {
   struct Sweep {
     var sequence: Int
     var keep: [Int32]
+    /// How many nodes there were: what is newer, its author can't have held.
+    var nodesBefore: Int32
   }
 
   var nodes: [Node]
   /// The nodes' values, by the same index.
   var values: [Value]
-  var moreTags: [Int32: [Tag]] = [:]
+  var cells: [Cell] = []
+  /// The first of the cells that are free.
+  var freeCell = MergeFold.none
   var removals: [Removal] = []
   /// The sweeps of each device, by ascending sequence.
   var sweeps: [[Sweep]] = []
@@ -98,6 +109,7 @@ struct MergeFold {
       voids.append(event.dot)
       return true
     }
+    let nodesBefore = Int32(nodes.count)
     switch plan.removal {
     case .nothing: break
     case .entries(let entries):
@@ -106,7 +118,7 @@ struct MergeFold {
       for node in openNodes().reversed() where index.holds(past, nodes[Int(node)].device, nodes[Int(node)].sequence) {
         if !keep.contains(node) { remove(node, past, index) }
       }
-      sweeps[Int(past.author)].append(Sweep(sequence: past.sequence, keep: keep))
+      sweeps[Int(past.author)].append(Sweep(sequence: past.sequence, keep: keep, nodesBefore: nodesBefore))
     }
     let values = event.action.values
     firstEntries[Int(past.author)].append(values.isEmpty ? MergeFold.none : Int32(nodes.count))
@@ -216,7 +228,7 @@ struct MergeFold {
       if rowsAreCurrent { rows.append(new) }
       parent = new
     }
-    nodes[Int(parent)].tags.0 = Tag(device: past.author, sequence: past.sequence)
+    addCell(Tag(device: past.author, sequence: past.sequence), to: Int(parent))
     var entry = base
     while entry != MergeFold.root, !nodes[Int(entry)].isOpen {  // in use elsewhere: it comes back
       nodes[Int(entry)].isOpen = true
@@ -234,51 +246,65 @@ struct MergeFold {
     nodes[at].removal = Int32(removals.count - 1)
     guard nodes[at].isOpen else { return }
     let parent = nodes[at].parent
-    if let tag = nodes[at].tags.0, index.holds(past, tag.device, tag.sequence) {
-      nodes[at].tags.0 = nil
-      give(tag, to: parent)
-    }
-    if let tag = nodes[at].tags.1, index.holds(past, tag.device, tag.sequence) {
-      nodes[at].tags.1 = nil
-      give(tag, to: parent)
-    }
-    if !moreTags.isEmpty, let more = moreTags[node] {
-      var live: [Tag] = []
-      for tag in more {
-        if index.holds(past, tag.device, tag.sequence) { give(tag, to: parent) } else { live.append(tag) }
-      }
-      moreTags[node] = live.isEmpty ? nil : live
-    }
-    if nodes[at].firstChild == MergeFold.none, !hasTags(node) { close(node) }
-  }
-
-  private func hasTags(_ node: Int32) -> Bool {
-    let tags = nodes[Int(node)].tags
-    return tags.0 != nil || tags.1 != nil || (!moreTags.isEmpty && moreTags[node] != nil)
-  }
-
-  /// Adds a live tag; of each device the newest is enough.
-  private mutating func give(_ tag: Tag, to node: Int32) {
-    guard node != MergeFold.root else { return }
-    let at = Int(node)
-    if let own = nodes[at].tags.0, own.device == tag.device {
-      nodes[at].tags.0?.sequence = max(own.sequence, tag.sequence)
-    } else if let own = nodes[at].tags.1, own.device == tag.device {
-      nodes[at].tags.1?.sequence = max(own.sequence, tag.sequence)
-    } else if var more = moreTags[node] {
-      if let place = more.firstIndex(where: { $0.device == tag.device }) {
-        more[place].sequence = max(more[place].sequence, tag.sequence)
+    var before = MergeFold.none
+    var cell = nodes[at].tag
+    while cell != MergeFold.none {
+      let tag = cells[Int(cell)]
+      if index.holds(past, tag.device, tag.sequence) {
+        if before == MergeFold.none { nodes[at].tag = tag.next } else { cells[Int(before)].next = tag.next }
+        give(cell, to: parent)
       } else {
-        more.append(tag)
+        before = cell
       }
-      moreTags[node] = more
-    } else if nodes[at].tags.0 == nil {
-      nodes[at].tags.0 = tag
-    } else if nodes[at].tags.1 == nil {
-      nodes[at].tags.1 = tag
-    } else {
-      moreTags[node] = [tag]
+      cell = tag.next
     }
+    if nodes[at].firstChild == MergeFold.none, nodes[at].tag == MergeFold.none { close(node) }
+  }
+
+  /// Hands on a live tag that its entry gave up; of each device the newest is enough.
+  private mutating func give(_ cell: Int32, to node: Int32) {
+    let tag = cells[Int(cell)]
+    if node != MergeFold.root {
+      var own = nodes[Int(node)].tag
+      while own != MergeFold.none {
+        if cells[Int(own)].device == tag.device {
+          if cells[Int(own)].sequence < tag.sequence { cells[Int(own)].sequence = tag.sequence }
+          break
+        }
+        own = cells[Int(own)].next
+      }
+      if own == MergeFold.none {
+        cells[Int(cell)].next = nodes[Int(node)].tag
+        nodes[Int(node)].tag = cell
+        return
+      }
+    }
+    cells[Int(cell)].next = freeCell
+    freeCell = cell
+  }
+
+  mutating func addCell(_ tag: Tag, to node: Int) {
+    let cell = Cell(device: tag.device, next: nodes[node].tag, sequence: tag.sequence)
+    if freeCell == MergeFold.none {
+      nodes[node].tag = Int32(cells.count)
+      cells.append(cell)
+    } else {
+      let free = Int(freeCell)
+      freeCell = cells[free].next
+      nodes[node].tag = Int32(free)
+      cells[free] = cell
+    }
+  }
+
+  /// The live tags of an entry.
+  func tags(of node: Int32) -> [Tag] {
+    var result: [Tag] = []
+    var cell = nodes[Int(node)].tag
+    while cell != MergeFold.none {
+      result.append(Tag(device: cells[Int(cell)].device, sequence: cells[Int(cell)].sequence))
+      cell = cells[Int(cell)].next
+    }
+    return result
   }
 
   private mutating func close(_ node: Int32) {
@@ -331,6 +357,7 @@ struct MergeFold {
 
   /// Whether the author of a sweep held the entry. If not, it didn't at its earlier sweeps.
   func knew(_ node: Int32, _ device: Int32, _ sweep: Sweep, _ index: CausalIndex) -> Bool {
+    guard node < sweep.nodesBefore else { return false }
     let entry = nodes[Int(node)]
     return entry.sequence <= index.known(entry.device, to: device, at: sweep.sequence)
   }
