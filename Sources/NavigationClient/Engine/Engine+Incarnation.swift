@@ -14,18 +14,29 @@ extension Engine {
     else { return }
     let names = Set(stacks.filter { $0.value == former }.keys)
     commit(at: now)
+    let prepared: Incarnation.Prepared
+    do throws(LogError) {
+      prepared = try Incarnation.prepare(log, at: folder, without: names, former: former, renews: former == device)
+    } catch {
+      // The old store is as it was; no room, perhaps. It shows again when the daemon is asked anew.
+      for name in names { stop(name, ClientError(error)) }
+      toRefollow.formUnion(names)
+      refollowAt = refollowAt ?? now.monotonic + 30_000
+      return
+    }
     disconnect()
     do throws(LogError) {
-      let log = try Incarnation.renew(log, at: folder, without: names, former: former, renews: former == device)
+      let log = try Incarnation.swap(log, for: prepared)
       let id = try Device.deviceID(of: log)
       replica = Replica(device: id, log: log)
       try takeUp(log)
       identity.withLock { $0 = id }
       self.names[id] = configuration.name
     } catch {
-      // The store may be closed, so nothing more can be done with it in this process.
-      loop.stop()
+      // Neither store is open: nothing more can be done in this process. Opening the device again ends the swap.
       storageProblem = ClientError(error)
+      replica = Replica(device: device, log: nil)
+      loop.stop()
       return
     }
     core = ClientCore(Self.settings(configuration, device: replica.device))

@@ -93,7 +93,7 @@ extension Engine {
   }
 
   /// Something keeps the stack from going on.
-  private mutating func stop(_ name: StackName, _ problem: ClientError) {
+  mutating func stop(_ name: StackName, _ problem: ClientError) {
     guard stacks[name] != nil else { return }
     stacks[name]?.problem = problem
     dirty.insert(name)

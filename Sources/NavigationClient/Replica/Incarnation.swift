@@ -42,15 +42,15 @@ enum Incarnation {
     try log.setFact(redoPrefix + stack.description, nil)
   }
 
-  /// Puts a new store in the place of the old one, which is closed.
+  /// Makes the new store beside the old one, which stays as it is. `swap` puts it in its place.
   ///
   /// - Parameters:
   ///   - stacks: those whose history differs; they are empty in the new store.
   ///   - renews: whether the device gets a new id; not if the history under a former one differs.
   ///   - former: the id under which the history differs.
-  static func renew(
+  static func prepare(
     _ old: any EventLog, at folder: String, without stacks: Set<StackName>, former: DeviceID, renews: Bool
-  ) throws(LogError) -> SQLiteLog {
+  ) throws(LogError) -> Prepared {
     let files = FileManager.default
     let place = next(folder)
     do { if files.fileExists(atPath: place) { try files.removeItem(atPath: place) } } catch {
@@ -73,6 +73,21 @@ enum Incarnation {
       try new.setFact(redoPrefix + stack.description, Array("\(kept) \(former)".utf8))
     }
     try new.close()
+    return Prepared(folder: folder, kept: kept)
+  }
+
+  /// A new store that waits to take its place.
+  struct Prepared {
+    var folder: String
+    /// The name of the folder in which the old store is kept.
+    var kept: String
+  }
+
+  /// Closes the old store and puts the new one in its place. After a failure neither is open.
+  static func swap(_ old: any EventLog, for prepared: Prepared) throws(LogError) -> SQLiteLog {
+    let files = FileManager.default
+    let (folder, kept) = (prepared.folder, prepared.kept)
+    let place = next(folder)
     try old.close()
     do {
       try files.moveItem(atPath: folder, toPath: place + "/" + kept)
