@@ -40,9 +40,11 @@ final class DaemonProcess {
 
   var identifier: Int32 { process.processIdentifier }
 
-  /// Where it listens, in the order of its arguments.
-  var endpoints: [Endpoint] {
-    ready.split(separator: " ").dropFirst().compactMap { $0.contains("=") ? nil : try? Endpoint(String($0)) }
+  /// Where it listens, by the place among its arguments.
+  func endpoint(_ place: Int) throws -> Endpoint {
+    let words = ready.split(separator: " ").dropFirst().filter { !$0.contains("=") }
+    try #require(place < words.count, "it doesn't serve: \(log)")
+    return try Endpoint(String(words[words.startIndex + place]))
   }
 
   /// What it logged so far.

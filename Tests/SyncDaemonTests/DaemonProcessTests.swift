@@ -21,7 +21,7 @@ import ZeroMQ
       for round in 1...3 {
         let daemon = try DaemonProcess(Self.arguments(folder), in: folder)
         defer { daemon.end() }
-        let client = try TestClient.connected(to: daemon.endpoints[0], device: device.id)
+        let client = try TestClient.connected(to: daemon.endpoint(0), device: device.id)
         // Many small appends in flight, each a message of its own.
         for first in stride(from: stored + 1, through: stored + 1500, by: 5) {
           try client.send(device.append(from: first, count: 5))
@@ -34,12 +34,12 @@ import ZeroMQ
 
         let again = try DaemonProcess(Self.arguments(folder), in: folder)
         defer { again.end() }
-        let dots = try TestClient.connected(to: again.endpoints[0]).readAll(Self.stack)
+        let dots = try TestClient.connected(to: again.endpoint(0)).readAll(Self.stack)
         #expect(dots.count >= accepted)
         #expect(dots == (1...dots.count).map { Dot(device.id, $0) })
         stored = dots.count
         // What was sent and not acknowledged can be sent again.
-        let retry = try TestClient.connected(to: again.endpoints[0], device: device.id)
+        let retry = try TestClient.connected(to: again.endpoint(0), device: device.id)
         try retry.send(device.append(from: max(accepted, 1), count: 20))
         try retry.waitForAccepted(device.id, through: max(accepted, 1) + 19)
         stored = max(stored, max(accepted, 1) + 19)
@@ -61,7 +61,7 @@ import ZeroMQ
       #expect(notifications.next() == "READY=1")
       var device = TestDevice(1, on: Self.stack)
       try device.act(count: 500)
-      let client = try TestClient.connected(to: daemon.endpoints[1], device: device.id)
+      let client = try TestClient.connected(to: daemon.endpoint(1), device: device.id)
       for first in stride(from: 1, through: 500, by: 50) { try client.send(device.append(from: first, count: 50)) }
       try client.waitForAccepted(device.id, through: 1)
       daemon.signal(number)
@@ -77,7 +77,7 @@ import ZeroMQ
       // What was answered is there, and so is nothing that wasn't sent.
       let again = try DaemonProcess(Self.arguments(folder), in: folder)
       defer { again.end() }
-      let dots = try TestClient.connected(to: again.endpoints[0]).readAll(Self.stack)
+      let dots = try TestClient.connected(to: again.endpoint(0)).readAll(Self.stack)
       #expect(dots.count >= client.accepted(device.id))
       #expect(dots == (1...dots.count).map { Dot(device.id, $0) })
     }
@@ -100,12 +100,12 @@ import ZeroMQ
       #expect(sameStore.log.contains(who), "\(sameStore.log)")
 
       let samePort = try DaemonProcess(
-        ["--store", "memory", "--listen", first.endpoints[1].description], in: folder)
+        ["--store", "memory", "--listen", try first.endpoint(1).description], in: folder)
       #expect(samePort.wait() == 4)
       #expect(samePort.log.contains("in use"), "\(samePort.log)")
 
       // The first one noticed nothing.
-      _ = try TestClient.connected(to: first.endpoints[0])
+      _ = try TestClient.connected(to: first.endpoint(0))
     }
   }
 
@@ -145,7 +145,7 @@ import ZeroMQ
       defer { daemon.end() }
       var device = TestDevice(1, on: Self.stack)
       try device.act(count: 1000, size: 1000)
-      let client = try TestClient.connected(to: daemon.endpoints[0], device: device.id)
+      let client = try TestClient.connected(to: daemon.endpoint(0), device: device.id)
       var sequence = 1
       var refusal: Rejected?
       while refusal == nil, sequence < 1000 {
@@ -165,7 +165,7 @@ import ZeroMQ
       #expect(refusal?.dot == Dot(device.id, sequence))
       #expect(sequence > 1)
       // Reads go on: exactly what was accepted.
-      let reader = try TestClient.connected(to: daemon.endpoints[0])
+      let reader = try TestClient.connected(to: daemon.endpoint(0))
       #expect(try reader.readAll(Self.stack).count == sequence - 1)
       // With room again, appends work again.
       let prlimit = try Process.run(

@@ -215,11 +215,11 @@ extension ServerCore {
     counters.add(to: .sessionsOpened)
     if sweepAt == nil { sweepAt = moment.milliseconds + Self.sweepMilliseconds }
     if let device = hello.device {
-      heard[device] = moment.wall
-      if names[device] != hello.name {
+      if names[device] != hello.name, names[device] != nil || names.count < Self.maximumNames {
         names[device] = hello.name
         put(.keepName(device, hello.name))
       }
+      if names[device] != nil { heard[device] = moment.wall }
     }
     put(
       .log(
@@ -263,7 +263,7 @@ extension ServerCore {
     for slot in session.shown.keys.sorted() { relay(.gone, from: peer, slot, at: moment) }
     for slot in session.follows.keys { stacks[slot]?.followers.removeAll { $0 == peer } }
     for slot in session.ranges.keys { stacks[slot]?.ranges -= 1 }
-    if let device = session.device { heard[device] = moment.wall }
+    if let device = session.device, names[device] != nil { heard[device] = moment.wall }
     sessions[peer] = nil
     full.remove(peer)
   }
@@ -359,6 +359,8 @@ extension ServerCore {
 
   static let maximumReplies = 64
   static let retryMilliseconds = 20
+  /// Devices whose names are kept. Whoever invents devices can't fill the memory with them.
+  static let maximumNames = 65_536
   static let sweepMilliseconds = 1000
   static let probeMilliseconds = 100
   static let silenceMilliseconds = 30_000
