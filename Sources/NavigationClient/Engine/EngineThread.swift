@@ -17,16 +17,16 @@ final class EngineThread: Sendable {
   static func start(
     connects: Bool, _ prepare: @escaping @Sendable () throws(ClientError) -> (Engine.Configuration, DeviceID?, LogBox)
   ) async throws(ClientError) -> EngineThread {
-    let result: Result<EngineThread, ClientError> = await withCheckedContinuation { continuation in
+    let result: Result<EngineThread, ClientError> = await handedOver { give in
       do throws(ZeroMQError) {
         let thread = try startThread(name: "navsync-open") {
           do throws(ClientError) {
             let (configuration, device, log) = try prepare()
-            continuation.resume(returning: .success(try EngineThread(configuration, device, log)))
-          } catch { continuation.resume(returning: .failure(error)) }
+            give(.success(try EngineThread(configuration, device, log)))
+          } catch { give(.failure(error)) }
         }
         pthread_detach(thread)
-      } catch { continuation.resume(returning: .failure(ClientError(error))) }
+      } catch { give(.failure(ClientError(error))) }
     }
     let engine = try result.get()
     if connects { engine.post(.connect) }
@@ -55,9 +55,8 @@ final class EngineThread: Sendable {
 
   /// Posts a command and waits for its reply.
   func call<Answer: Sendable>(_ make: (Reply<Answer>) -> EngineCommand) async throws(ClientError) -> Answer {
-    let result: Result<Answer, ClientError> = await withCheckedContinuation { continuation in
-      let command = make(Reply { continuation.resume(returning: $0) })
-      if !post(command) { continuation.resume(returning: .failure(.closed(configuration.name))) }
+    let result: Result<Answer, ClientError> = await handedOver { give in
+      if !post(make(Reply(give))) { give(.failure(.closed(configuration.name))) }
     }
     return try result.get()
   }
@@ -81,6 +80,24 @@ final class EngineThread: Sendable {
       }
     }
   }
+}
+
+/// Waits until a result is given, once, from any thread.
+///
+/// It goes through a lock and not through the continuation alone: ThreadSanitizer doesn't see that a continuation that is
+/// resumed from a thread of ours orders what was written before it.
+private func handedOver<Answer: Sendable>(
+  _ body: (@escaping @Sendable (Result<Answer, ClientError>) -> Void) -> Void
+) async -> Result<Answer, ClientError> {
+  let box = Locked<Result<Answer, ClientError>?>(nil)
+  await withCheckedContinuation { continuation in
+    body { result in
+      box.withLock { $0 = result }
+      continuation.resume()
+    }
+  }
+  guard let result = box.withLock({ $0 }) else { preconditionFailure("resumed without a result") }
+  return result
 }
 
 /// Carries a log from the thread that opened it to the engine's, once.
