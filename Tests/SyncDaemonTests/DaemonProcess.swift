@@ -11,18 +11,14 @@ final class DaemonProcess {
   private(set) var ready = ""
 
   /// Starts it, and waits until it serves or has ended.
-  ///
-  /// - Parameter prelude: shell commands that run before in the same process.
-  init(
-    _ arguments: [String], in folder: URL, environment: [String: String] = [:], prelude: String = "true"
-  ) throws {
+  init(_ arguments: [String], in folder: URL, environment: [String: String] = [:]) throws {
     errorPath = folder.appendingPathComponent("log-\(UUID().uuidString)").path
     let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
     let program = tests.deletingLastPathComponent().appendingPathComponent("navsyncd").path
     try #require(FileManager.default.isExecutableFile(atPath: program), "navsyncd is built beside the tests")
     _ = FileManager.default.createFile(atPath: errorPath, contents: nil)
-    process.executableURL = URL(fileURLWithPath: "/bin/bash")
-    process.arguments = ["-c", "\(prelude); exec \"$@\"", "bash", program] + arguments
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
     process.environment = environment.merging(["PATH": "/usr/bin:/bin", "HOME": folder.path]) { one, _ in one }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
@@ -51,6 +47,15 @@ final class DaemonProcess {
   var log: String { (try? String(contentsOfFile: errorPath, encoding: .utf8)) ?? "" }
 
   func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+  /// Lets its files grow to so many bytes and no further, as a full disk would; nil takes the limit back.
+  func limitFiles(to bytes: Int?) throws {
+    let prlimit = try Process.run(
+      URL(fileURLWithPath: "/usr/bin/prlimit"),
+      arguments: ["--fsize=\(bytes.map(String.init) ?? "unlimited"):unlimited", "--pid", "\(identifier)"])
+    prlimit.waitUntilExit()
+    try #require(prlimit.terminationStatus == 0)
+  }
 
   /// Waits for its end.
   ///

@@ -141,8 +141,9 @@ import ZeroMQ
 
   @Test func aFullDiskRefusesAppendsAndServesReads() async throws {
     try await withTemporaryFolder { folder in
-      let daemon = try DaemonProcess(Self.arguments(folder), in: folder, prelude: "ulimit -S -f 400")
+      let daemon = try DaemonProcess(Self.arguments(folder), in: folder)
       defer { daemon.end() }
+      try daemon.limitFiles(to: 400 << 10)
       var device = TestDevice(1, on: Self.stack)
       try device.act(count: 1000, size: 1000)
       let client = try TestClient.connected(to: daemon.endpoint(0), device: device.id)
@@ -168,10 +169,7 @@ import ZeroMQ
       let reader = try TestClient.connected(to: daemon.endpoint(0))
       #expect(try reader.readAll(Self.stack).count == sequence - 1)
       // With room again, appends work again.
-      let prlimit = try Process.run(
-        URL(fileURLWithPath: "/usr/bin/prlimit"), arguments: ["--fsize=unlimited", "--pid", "\(daemon.identifier)"])
-      prlimit.waitUntilExit()
-      try #require(prlimit.terminationStatus == 0)
+      try daemon.limitFiles(to: nil)
       try client.send(device.append(from: sequence, count: 20))
       try client.waitForAccepted(device.id, through: sequence + 19)
       daemon.signal(SIGTERM)
