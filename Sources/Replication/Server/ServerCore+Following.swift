@@ -122,6 +122,12 @@ extension ServerCore {
     let limit = configuration.limits.credit
     let (sum, overflow) = sessions[peer]!.credit.addingReportingOverflow(credit.bytes)
     sessions[peer]!.credit = overflow ? limit : min(sum, limit)
+    // It reads: there will be room.
+    sessions[peer]!.retryWait = 0
+    if sessions[peer]!.isFull {
+      sessions[peer]!.retryAt = moment.milliseconds
+      retryAt = moment.milliseconds
+    }
     readNext(for: peer, at: moment)
   }
 }
@@ -210,6 +216,11 @@ extension ServerCore {
       sessions[read.peer]![errand] = cursor
     }
     let before = cursor.position
+    // The cursor went back meanwhile, for want of room in the socket: what was read comes too early.
+    guard before == start else {
+      advance(errand, of: read.peer, at: moment)
+      return readNext(for: read.peer, at: moment)
+    }
     for batch in batches {
       let last = batch.firstOffset + batch.batch.count - 1
       // What this machine wasn't yet told of is sent when it is.

@@ -106,10 +106,22 @@ extension ServerCore {
   private mutating func retry(at moment: Moment) {
     retryAt = nil
     for peer in full.sorted(by: { $0.number < $1.number }) {
-      full.remove(peer)
-      sessions[peer]!.isFull = false
-      for bytes in sessions[peer]!.replies.removeAll() { put(.send(to: [peer], bytes: bytes, kind: .reply)) }
-      readNext(for: peer, at: moment)
+      guard sessions[peer]!.retryAt <= moment.milliseconds else {
+        retryAt = min(retryAt ?? .max, sessions[peer]!.retryAt)
+        continue
+      }
+      if !sessions[peer]!.replies.isEmpty {
+        // They cost nothing, and show whether there is room; what has to be read follows.
+        for bytes in sessions[peer]!.replies.removeAll() { put(.send(to: [peer], bytes: bytes, kind: .reply)) }
+        sessions[peer]!.retryWait = 0
+        sessions[peer]!.retryAt = moment.milliseconds + Self.retryMilliseconds
+        retryAt = min(retryAt ?? .max, moment.milliseconds + Self.retryMilliseconds)
+      } else {
+        full.remove(peer)
+        sessions[peer]!.isFull = false
+        sessions[peer]!.retryWait *= 2
+        readNext(for: peer, at: moment)
+      }
     }
   }
 

@@ -333,7 +333,10 @@ extension ServerCore {
     guard sessions[peer] != nil else { return }
     sessions[peer]!.isFull = true
     full.insert(peer)
-    if retryAt == nil { retryAt = moment.milliseconds + Self.retryMilliseconds }
+    let wait = min(max(sessions[peer]!.retryWait, Self.retryMilliseconds), Self.longestRetryMilliseconds)
+    sessions[peer]!.retryWait = wait
+    sessions[peer]!.retryAt = moment.milliseconds + wait
+    retryAt = min(retryAt ?? .max, moment.milliseconds + wait)
     switch kind {
     case .reply: queue(bytes, for: peer, at: moment)
     case .presence: counters.add(to: .presenceDropped)
@@ -359,6 +362,7 @@ extension ServerCore {
 
   static let maximumReplies = 64
   static let retryMilliseconds = 20
+  static let longestRetryMilliseconds = 640
   /// Devices whose names are kept. Whoever invents devices can't fill the memory with them.
   static let maximumNames = 65_536
   static let sweepMilliseconds = 1000

@@ -13,6 +13,9 @@ extension ServerCore {
     var lastSent: Int
     /// The socket had no room; nothing is sent until it is tried again.
     var isFull = false
+    /// When that is, and how long it was waited for: longer each time, for finding out costs a read.
+    var retryAt = 0
+    var retryWait = 0
     /// Replies that wait for room in the socket.
     var replies = FIFO<[UInt8]>()
     /// By the stack's slot.

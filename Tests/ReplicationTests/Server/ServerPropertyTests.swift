@@ -213,6 +213,7 @@ private struct RandomRun {
       #expect(message.code != .fork, "no device forked")
     case .refused(let message):
       if message.about == .follow { seen[frame.peer]?[message.stack] = nil }
+      if message.code == .storage { #expect(message.reason == "a fault") }
     case .welcome: seen[frame.peer] = [:]
     default: break
     }
@@ -246,9 +247,13 @@ private struct RandomRun {
     world.full = []
     for peer in world.gone.sorted(by: { $0.number < $1.number }) { world.core.peerGone(peer, at: world.moment) }
     for peer in peers { world.receive(.credit(Credit(bytes: 1 << 20)), from: peer) }
-    world.now += 20
-    world.core.timerFired(at: world.moment)
     settle()
+    // Answers first, then what has to be read.
+    for _ in 0..<3 {
+      world.now += 700
+      world.core.timerFired(at: world.moment)
+      settle()
+    }
     connect()
     let peer = peers.last ?? ServerCore.Peer(lastPeer)
     world.receive(.credit(Credit(bytes: 1 << 20)), from: peer)
