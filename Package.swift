@@ -50,6 +50,10 @@ let package = Package(
       swiftSettings: common),
     .executableTarget(name: "navsync", dependencies: ["Commands"], swiftSettings: common),
     .executableTarget(name: "navsyncd", dependencies: ["Commands"], swiftSettings: common),
+    // Clients of the public library alone, as an app developer's program is.
+    .executableTarget(
+      name: "recipes-example", dependencies: ["NavigationClient"], path: "Sources/Examples/Recipes",
+      swiftSettings: common),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
     .testTarget(
@@ -80,7 +84,7 @@ let package = Package(
       name: "NavigationClientTests",
       dependencies: [
         "NavigationClient", "SyncDaemon", "Replication", "WireFormat", "NavigationModel", "EventLog", "ZeroMQ",
-        "TestSupport",
+        "TestSupport", "recipes-example",
       ],
       swiftSettings: common),
     .testTarget(

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import ZeroMQ
 
@@ -13,8 +14,7 @@ final class DaemonProcess {
   /// Starts it, and waits until it serves or has ended.
   init(_ arguments: [String], in folder: URL, environment: [String: String] = [:]) throws {
     errorPath = folder.appendingPathComponent("log-\(UUID().uuidString)").path
-    let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-    let program = tests.deletingLastPathComponent().appendingPathComponent("navsyncd").path
+    let program = try BuiltProgram.url("navsyncd").path
     try #require(FileManager.default.isExecutableFile(atPath: program), "navsyncd is built beside the tests")
     _ = FileManager.default.createFile(atPath: errorPath, contents: nil)
     process.executableURL = URL(fileURLWithPath: program)

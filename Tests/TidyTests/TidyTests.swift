@@ -127,12 +127,12 @@ import Testing
     for script in ["deploy/demo", "deploy/test"] { #expect(readme.contains(script)) }
   }
 
-  /// What is shown is compiled: each Swift block stands, word for word, in a file of the tests.
+  /// What is shown is compiled: each Swift block stands, word for word, in an example.
   @Test func itsSwiftIsCompiled() {
-    let examples = tree.files(below: "Tests").filter { $0.path.hasSuffix("ReadmeExample.swift") }
+    let examples = tree.files(below: "Sources/Examples")
     for part in readme.components(separatedBy: "```swift\n").dropFirst() {
       let block = part.components(separatedBy: "```")[0]
-      #expect(examples.contains { $0.text.contains(block) }, "in no ReadmeExample.swift:\n\(block)")
+      #expect(examples.contains { $0.text.contains(block) }, "in no file of Sources/Examples:\n\(block)")
     }
   }
 
