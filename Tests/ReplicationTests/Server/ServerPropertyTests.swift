@@ -34,8 +34,8 @@ private struct RandomRun {
   }
 
   var world = ServerWorld { configuration in
-    configuration.commitBytes = 300
-    configuration.batchBytes = 200
+    configuration.commitBytes = 100
+    configuration.batchBytes = 80
     configuration.idleStacks = 1
     configuration.feedEndpoint = "ipc:///feed"
   }
@@ -66,7 +66,7 @@ private struct RandomRun {
       world.receive(.unfollow(Unfollow(stack: stack.description)), from: peer)
       seen[peer]?[stack.description] = nil
     case 4...6:
-      let credit = Int.random(in: 1...400, using: &random)
+      let credit = Int.random(in: 1...1500, using: &random)
       onPeer { $0.receive(.credit(Credit(bytes: credit)), from: $1) }
     case 7...8: act(device, stack)
     case 9...13: append(device, stack)
