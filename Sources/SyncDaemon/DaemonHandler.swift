@@ -158,7 +158,7 @@ struct DaemonHandler: LoopHandler {
         case .recall(let recall): store.reads.post(.recall(recall))
         case .list(let space, let peer): store.reads.post(.list(space, peer))
         case .keepName(let device, let name):
-          store.writes.post(.keep(key: FactKey.name(of: device), value: Array(name.utf8)))
+          store.writes.post(.keep(key: DeviceNameFact.key(of: device), value: Array(name.utf8)))
         case .publish(let message): publish(message)
         case .forget: break
         case .log(let record): log.write(record)
@@ -247,7 +247,4 @@ extension DaemonLog {
 enum FactKey {
   static let daemon = "daemon"
   static let newestTime = "newest-time"
-  static let names = "name/"
-
-  static func name(of device: DeviceID) -> String { names + device.description }
 }

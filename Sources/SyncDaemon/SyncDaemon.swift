@@ -122,11 +122,6 @@ public final class SyncDaemon: Sendable {
     let known = facts[FactKey.daemon].flatMap { DeviceID(String(decoding: $0, as: UTF8.self)) }
     let daemon = known ?? DeviceID(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max))
     if known == nil { threads.writes.post(.keep(key: FactKey.daemon, value: Array(daemon.description.utf8))) }
-    var names: [DeviceID: String] = [:]
-    for (key, value) in facts where key.hasPrefix(FactKey.names) {
-      guard let device = DeviceID(key.dropFirst(FactKey.names.utf8.count)) else { continue }
-      names[device] = String(decoding: value, as: UTF8.self)
-    }
     let time = facts[FactKey.newestTime].flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
     var configuration = ServerCore.Configuration(daemon: daemon, epoch: opened.epoch)
     configuration.software = options.software
@@ -137,7 +132,7 @@ public final class SyncDaemon: Sendable {
     configuration.newestTime = max(time, opened.newestTime)
     // A connection takes one file; some are left for the log and the rest.
     configuration.maximumSessions = min(options.maximumSessions, max(ProcessSetup.prepare() - 64, 16))
-    return ServerCore(configuration, names: names)
+    return ServerCore(configuration, names: DeviceNameFact.names(in: opened.facts))
   }
 
   private func tellOfOpening() {

@@ -188,10 +188,8 @@ final class History {
 /// The device names that a store keeps.
 func deviceNames(in reader: any EventLogReader) throws(LogError) -> DeviceNames {
   var names = DeviceNames()
-  for fact in try reader.facts(prefixed: "device-name/") {
-    if let device = DeviceID(fact.key.dropFirst("device-name/".count)) {
-      names.note(String(decoding: fact.value, as: UTF8.self), of: device)
-    }
+  for (device, name) in DeviceNameFact.names(in: try reader.facts(prefixed: DeviceNameFact.prefix)) {
+    names.note(name, of: device)
   }
   return names
 }

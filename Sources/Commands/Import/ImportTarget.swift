@@ -148,7 +148,7 @@ struct StoreTarget: ImportTarget {
           .refused, "\(stack.stack) has the policy \(info.policy) in the store, but \(stack.policy) in the import")
       }
       for (device, name) in stack.names.sorted(by: { $0.key < $1.key }) where !name.isEmpty {
-        try log.setFact("device-name/\(device)", Array(name.utf8))
+        try log.setFact(DeviceNameFact.key(of: device), Array(name.utf8))
       }
       var fresh: [(dot: Dot, bytes: [UInt8])] = []
       var chains = StackChains(stack: stack.stack)
