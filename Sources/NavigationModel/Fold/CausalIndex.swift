@@ -134,9 +134,11 @@ struct CausalIndex {
     let before = chains[Int(author)].context
     var highest = count > 0 ? chains[Int(author)].highest[count - 1] : CausalIndex.noKey
     var changes: [(device: Int32, sequence: Int)] = []
-    if event.context.total != before.total || event.context != before {
+    var context = event.context
+    if context.total != before.total || context != before {
+      if context.total + count != total || reachesPastChains { close(&context, after: before, of: author) }
       var left = 0
-      for element in event.context.elements {
+      for element in context.elements {
         while left < before.elements.count, before.elements[left].device < element.device { left += 1 }
         let known =
           left < before.elements.count && before.elements[left].device == element.device
@@ -151,15 +153,36 @@ struct CausalIndex {
         highest = max(highest, chains[Int(device)].highest[held - 1])
         changes.append((device, held))
       }
-      chains[Int(author)].context = before.isEmpty ? event.context : before.joined(with: event.context)
+      chains[Int(author)].context = context
     }
     let isWhole =
       reachesPastChains
-      ? chains.indices.allSatisfy { $0 == author || chains[$0].count <= event.context[devices[$0]] }
-      : event.context.total + count == total
+      ? chains.indices.allSatisfy { $0 == author || chains[$0].count <= context[devices[$0]] }
+      : context.total + count == total
     return Past(
-      author: author, sequence: event.dot.sequence, isWhole: isWhole, context: event.context,
+      author: author, sequence: event.dot.sequence, isWhole: isWhole, context: context,
       highest: isWhole ? self.highest : highest, changes: changes)
+  }
+
+  /// Takes into a context what the authors of the events that it names held: whoever holds an event holds its past. Only
+  /// a faulty device leaves it out, and the fold would depend on the order of arrival; for all others nothing changes.
+  private mutating func close(_ context: inout VersionVector, after before: VersionVector, of author: Int32) {
+    let named = context.elements
+    if !context.covers(before) { context = before.joined(with: context) }
+    for element in named where element.sequence > before[element.device] {
+      let place = Int(intern(element.device))
+      let held = min(element.sequence, chains[place].count)
+      guard held > 0, place != Int(author) else { continue }
+      if held == chains[place].count, chains[place].context.total <= context.total,
+        context.covers(chains[place].context)
+      {
+        continue
+      }
+      for (known, steps) in zip(chains[place].known, chains[place].steps) where known != author && !steps.isEmpty {
+        let sequence = chains[place].knowledge(of: known, at: held)
+        if sequence > context[devices[Int(known)]] { context[devices[Int(known)]] = sequence }
+      }
+    }
   }
 
   /// Counts the event in.

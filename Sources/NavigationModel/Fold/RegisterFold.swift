@@ -71,7 +71,7 @@ struct RegisterFold {
     while outcomes.count < index.devices.count { outcomes.append([]) }
     let base = past.isWhole ? best : bestOf(past)
     let leads =
-      leader.map { $0 == event.dot.device ? event.dot.sequence : event.context[$0] } ?? 0
+      leader.map { $0 == event.dot.device ? event.dot.sequence : past.context[$0] } ?? 0
     let rank = Rank(leads: leads, key: event.key)
     let before = base.sequence > 0 ? outcome(base).view : RegisterFold.root
     guard event.key > past.highest, let kept = kept(event.action, of: before, &index) else {

@@ -8,7 +8,7 @@
 /// and enter it once a batch. The rules are those of the semantics document; the tests compare with its vectors.
 public struct StackFold: ~Copyable {
   /// Raised whenever the same events would fold to another result or snapshots are written otherwise.
-  public static let version = 1
+  public static let version = 2
 
   public let policy: Policy
   var index = CausalIndex()

@@ -26,6 +26,7 @@ extension ClientCore {
     session.toFollow.removeAll { $0 == stack }
     forgetPeers(of: stack)
     guard isOpen() else { return }
+    consumed(followed.gap?.heldBytes ?? 0)
     switch followed.stage {
     case .idle, .refused, .forked: break
     case .asked, .following:
@@ -92,7 +93,7 @@ extension ClientCore {
 
   /// Nothing more is sent or received of a stack until it is followed again.
   mutating func fork(_ stack: StackName, _ devices: [DeviceID]) {
-    stacks[stack]?.restart()
+    restart(stack)
     stacks[stack]?.stage = .forked
     setTimer(of: stack)
     put(.send(.unfollow(Unfollow(stack: stack.description))))
@@ -105,10 +106,17 @@ extension ClientCore {
     followNext()
   }
 
+  /// What is held back of the stack is done with.
+  private mutating func restart(_ stack: StackName) {
+    let held = stacks[stack]?.gap?.heldBytes ?? 0
+    stacks[stack]?.restart()
+    consumed(held)
+  }
+
   mutating func refollow(_ stack: StackName) {
     guard let followed = stacks[stack] else { return }
     session.toFollow.removeAll { $0 == stack }
-    stacks[stack]?.restart()
+    restart(stack)
     setTimer(of: stack)
     guard isOpen() else { return }
     if followed.stage == .asked { session.followsInFlight -= 1 }

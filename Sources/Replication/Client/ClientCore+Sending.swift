@@ -61,8 +61,10 @@ extension ClientCore {
       return
     }
     let dot = message.dot
-    // What was in flight behind a rejected event is rejected too, for lack of it: that is no news.
-    let isConsequence = message.code == .sequenceGap || message.code == .missingContext
+    // What was in flight behind a rejected event is rejected too, for lack of it or for the same reason: it will be sent
+    // again anyway.
+    let isConsequence =
+      message.code == .sequenceGap || message.code == .missingContext || Self.passes(message.code)
     if isConsequence,
       let place = followed.stale.firstIndex(where: { $0.device == dot.device && $0.first == dot.sequence })
     {
@@ -106,6 +108,8 @@ extension ClientCore {
       return
     }
     let passes = Self.passes(message.code)
+    // Each append in flight is refused; the first says it.
+    if passes, followed.inFlight.isEmpty, followed.retryAt != nil { return }
     giveUpInFlight(of: stack, except: nil)
     if passes {
       stacks[stack]?.attempt = max(1, followed.attempt)

@@ -7,6 +7,13 @@ struct FIFO<Element> {
   var count: Int { elements.count - start }
   var first: Element? { isEmpty ? nil : elements[start] }
 
+  init() {}
+
+  init(_ element: Element) { elements = [element] }
+
+  /// Changes the first element, which there must be, in its place.
+  mutating func changeFirst(_ change: (inout Element) -> Void) { change(&elements[start]) }
+
   mutating func append(_ element: Element) { elements.append(element) }
 
   mutating func popFirst() -> Element? {

@@ -37,7 +37,7 @@ extension ServerCore {
     }
     if !admit(run, policy: append.policy, slot, at: moment) {
       backlog += bytes
-      stacks[slot]!.parked[append.device] = [run]
+      stacks[slot]!.parked[append.device] = FIFO(run)
       compareNext(of: append.device, slot)
     }
   }
@@ -108,7 +108,12 @@ extension ServerCore {
     isFirst: Bool, from peer: Peer
   ) -> StackChains.TakenRun {
     if group.bytes > 0, group.bytes + size > configuration.commitBytes { formGroup() }
-    if let bytes = group.open[slot]?.bytes, bytes + size > configuration.batchBytes { closeBatch(of: slot) }
+    if let open = group.open[slot],
+      open.bytes + size > configuration.batchBytes
+        || open.weight + Group.weight(of: run.events.count, size) > Self.batchWeight
+    {
+      closeBatch(of: slot)
+    }
     let taken = stacks[slot]!.chains.take(
       run.device, firstSequence: run.firstSequence, previous: previous, events: run.events, notAfter: latest)
     guard taken.count > 0 else { return taken }
@@ -151,6 +156,8 @@ extension ServerCore {
   }
 
   static let clockMilliseconds = 60_000
+  /// What a batch may take in a message, beside the stack's name and the offsets.
+  private static let batchWeight = Limits().message - 1024
 }
 
 // MARK: What comes of a commit
@@ -226,9 +233,11 @@ extension ServerCore {
     }
     // The first append of each device that a peer sent is told why; those behind it lack its events.
     var lostFrom: [[UInt64]: Int] = [:]
-    func tell(_ peer: Peer, _ slot: Int, _ first: Dot) {
+    func tell(_ peer: Peer, _ slot: Int, _ first: Dot, isRest: Bool = false) {
       let key = [peer.number, UInt64(slot), first.device.high, first.device.low]
       if let expected = lostFrom[key] {
+        // The answer to an append is one.
+        if isRest { return }
         let detail = ChainFault.gap(expected: expected).description
         reject(first, slot, .sequenceGap, detail, expected: expected, to: peer, at: moment)
       } else {
@@ -238,12 +247,13 @@ extension ServerCore {
     }
     for part in lost {
       for thanks in part.thanks {
+        if let rest = thanks.rest { tell(thanks.peer, part.slot, Dot(thanks.device, rest), isRest: true) }
         for first in thanks.firsts { tell(thanks.peer, part.slot, Dot(thanks.device, first)) }
       }
     }
     for slot in slots.sorted() {
-      for (_, runs) in stacks[slot]!.parked.sorted(by: { $0.key < $1.key }) {
-        for run in runs {
+      for device in stacks[slot]!.parked.keys.sorted() {
+        while let run = stacks[slot]!.parked[device]!.popFirst() {
           backlog -= run.bytes
           tell(run.peer, slot, Dot(run.device, run.firstSequence))
         }

@@ -29,7 +29,9 @@ extension ServerCore {
     case .vector(let heads):
       var held = VersionVector()
       for head in heads {
-        held[head.device] = max(head.sequence, 0)
+        guard held.raise(head.device, to: head.sequence) else {
+          return refuseFollow(slot, .malformed, "the numbers of what is held can't be", from: peer, at: moment)
+        }
         if let stored = stack.stored[head.device], stored.sequence == head.sequence, stored.digest != head.digest {
           forkSeen(head, slot, by: peer)
         }

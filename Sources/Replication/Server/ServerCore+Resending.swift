@@ -13,7 +13,7 @@ extension ServerCore {
     let number = number()
     // With the events since the last closed digest, which give the digest before the run.
     let from = run.previous == nil ? run.firstSequence : (run.firstSequence - 1) / Self.interval * Self.interval + 1
-    stacks[slot]!.parked[device]![0].recall = number
+    stacks[slot]!.parked[device]!.changeFirst { $0.recall = number }
     recalls[number] = (slot, device)
     counters.add(to: .recalls)
     put(.recall(Recall(number: number, stack: stacks[slot]!.name, device: device, sequences: from...max(from, last))))
@@ -47,10 +47,12 @@ extension ServerCore {
       accept(run, count, slot, recalled.offset, at: moment)
       return finish(device, slot, at: moment)
     }
-    stacks[slot]!.parked[device]![0].events.removeFirst(count)
-    stacks[slot]!.parked[device]![0].firstSequence += count
-    stacks[slot]!.parked[device]![0].previous = nil
-    stacks[slot]!.parked[device]![0].recall = nil
+    stacks[slot]!.parked[device]!.changeFirst { rest in
+      rest.events.removeFirst(count)
+      rest.firstSequence += count
+      rest.previous = nil
+      rest.recall = nil
+    }
     accept(run, count, slot, recalled.offset, at: moment)
     resume(device, slot, at: moment)
   }
@@ -86,21 +88,21 @@ extension ServerCore {
 
   /// The first parked run of a device is answered.
   private mutating func finish(_ device: DeviceID, _ slot: Int, at moment: Moment) {
-    let run = stacks[slot]!.parked[device]!.removeFirst()
-    backlog -= run.bytes
-    if stacks[slot]!.parked[device]!.isEmpty {
-      stacks[slot]!.parked[device] = nil
-    } else {
-      resume(device, slot, at: moment)
-    }
+    removeFirst(of: device, slot)
+    resume(device, slot, at: moment)
   }
 
+  private mutating func removeFirst(of device: DeviceID, _ slot: Int) {
+    guard let run = stacks[slot]!.parked[device]?.popFirst() else { preconditionFailure("what is answered is parked") }
+    backlog -= run.bytes
+    if stacks[slot]!.parked[device]!.isEmpty { stacks[slot]!.parked[device] = nil }
+  }
+
+  /// Takes in what was parked, up to a run that has to be compared first.
   private mutating func resume(_ device: DeviceID, _ slot: Int, at moment: Moment) {
-    guard let run = stacks[slot]!.parked[device]?.first else { return }
-    if admit(run, policy: nil, slot, at: moment) {
-      finish(device, slot, at: moment)
-    } else {
-      compareNext(of: device, slot)
+    while let run = stacks[slot]!.parked[device]?.first {
+      guard admit(run, policy: nil, slot, at: moment) else { return compareNext(of: device, slot) }
+      removeFirst(of: device, slot)
     }
   }
 

@@ -10,6 +10,8 @@ extension ServerCore {
       var device: DeviceID
       /// Where its appends begin.
       var firsts: [Int]
+      /// Where the rest of an append begins whose first part is in the batch before.
+      var rest: Int?
       var throughSequence: Int
       /// The place of the last of them in the batch, from 0.
       var place: Int
@@ -31,6 +33,8 @@ extension ServerCore {
       var runs: [EventBatch.Run] = []
       var count = 0
       var bytes = 0
+      /// What it takes in a message, at most.
+      var weight = 0
       var newestTime = 0
       /// The authors' states before the batch, in the order of their first event.
       var states: [AuthorState] = []
@@ -47,6 +51,7 @@ extension ServerCore {
       ) {
         newestTime = max(newestTime, taken.newestTime)
         bytes += size
+        weight += Group.weight(of: run.events.count, size)
         count += run.events.count
         let place = count - 1
         let last = run.firstSequence + run.events.count - 1
@@ -69,8 +74,8 @@ extension ServerCore {
         } else {
           thanks.append(
             Thanks(
-              peer: peer, device: run.device, firsts: isFirst ? [run.firstSequence] : [], throughSequence: last,
-              place: place))
+              peer: peer, device: run.device, firsts: isFirst ? [run.firstSequence] : [],
+              rest: isFirst ? nil : run.firstSequence, throughSequence: last, place: place))
         }
       }
 
@@ -87,6 +92,10 @@ extension ServerCore {
           thanks: thanks, lastPlaces: lastPlaces, bytes: bytes)
       }
     }
+
+    /// What so many events of one author with so many bytes take in a batch, at most: their author's line, and the
+    /// place of the author and the length before each.
+    static func weight(of count: Int, _ bytes: Int) -> Int { 16 + 8 + 3 + count * (2 + 3) + bytes }
 
     var parts: [Part] = []
     /// By the stack's slot.

@@ -51,7 +51,7 @@ extension ServerCore {
     /// How many batches of it wait for their commit, or for its end.
     var batches = 0
     /// By device, in order.
-    var parked: [DeviceID: [Parked]] = [:]
+    var parked: [DeviceID: FIFO<Parked>] = [:]
     var lastUsed: Int
 
     init(_ name: StackName, now: Int) {
