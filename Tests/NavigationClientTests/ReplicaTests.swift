@@ -44,6 +44,34 @@ import WireFormat
     #expect(try log.info(of: name)?.head == 2)
   }
 
+  /// The disk fails, and for a while nothing can be read from it either: nothing is told of, sent or stored later that
+  /// was told to have failed.
+  @Test func afterADiskThatCannotBeReadItIsAsItWas() throws {
+    let log = FailingLog()
+    let replica = Replica(device: device, log: log)
+    let stack = try replica.open(name, policy: nil)
+    _ = try replica.act(.push([value("a")]), on: name, id: nil, at: 1000)
+    _ = try replica.commit()
+    log.fails = true
+    log.failsReading = true
+    _ = try replica.act(.push([value("b")]), on: name, id: nil, at: 1001)
+    #expect(throws: ClientError.self) { try replica.commit() }
+    for id in ["x", nil] {
+      let error = #expect(throws: ClientError.self) {
+        _ = try replica.act(.push([value("c")]), on: name, id: id, at: 1002)
+      }
+      #expect(error?.code == .storage)
+    }
+    #expect(throws: ClientError.self) { try replica.readAgain(name) }
+    log.fails = false
+    log.failsReading = false
+    let acted = try replica.act(.push([value("d")]), on: name, id: "x", at: 1003).acted
+    #expect(acted.dot == Dot(device, 2))
+    _ = try replica.commit()
+    #expect(stack.entries().map(\.value) == [value("a"), value("d")])
+    #expect(try log.info(of: name)?.head == 2)
+  }
+
   @Test func onlyTheLastIntentsAreRemembered() throws {
     let log = MemoryLog(epoch: 1)
     func act(_ id: String, _ replica: Replica) throws -> Bool {
@@ -120,6 +148,7 @@ import WireFormat
 /// A log in memory whose disk can be full.
 private final class FailingLog: EventLog {
   var fails = false
+  var failsReading = false
   private let log = MemoryLog(epoch: 1)
 
   private func check() throws(LogError) {
@@ -138,7 +167,10 @@ private final class FailingLog: EventLog {
   }
   func makeReader() throws(LogError) -> sending any EventLogReader { log.makeReader() }
   func close() throws(LogError) {}
-  func info(of stack: StackName) throws(LogError) -> StackInfo? { log.info(of: stack) }
+  func info(of stack: StackName) throws(LogError) -> StackInfo? {
+    if failsReading { throw LogError(.inputOutput, about: "test", "it can't be read") }
+    return log.info(of: stack)
+  }
   func stacks(in space: Name?) throws(LogError) -> [StackInfo] { log.stacks(in: space) }
   func heads(of stack: StackName) throws(LogError) -> [StoredHead] { log.heads(of: stack) }
   func read(_ stack: StackName, after offset: Int, maximumBytes: Int) throws(LogError) -> [StoredBatch] {

@@ -95,7 +95,7 @@ extension Engine {
         throw error
       }
       replica.note(name)
-      commit(at: now)
+      guard commit(at: now) else { throw storageProblem ?? .closed(name.description) }
       do throws(LogError) { try Incarnation.endRedo(of: name, log) } catch { throw ClientError(error) }
       redos[name] = nil
       stacks[name]?.problem = nil

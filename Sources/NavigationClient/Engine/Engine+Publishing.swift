@@ -31,9 +31,11 @@ extension Engine {
   /// Own acts are shown only when they are on the disk.
   mutating func publish(_ name: StackName) {
     guard var stack = stacks[name], !stack.replica.hasOwnPending else { return }
-    if stack.conflictsMayDiffer || !stack.conflicts.isEmpty {
+    // There may be as many as events: only a new event makes others of them.
+    if stack.conflictsMayDiffer || (!stack.conflicts.isEmpty && stack.conflictsAt != stack.replica.fold.count) {
       stack.conflicts = stack.replica.conflicts()
       stack.conflictsMayDiffer = false
+      stack.conflictsAt = stack.replica.fold.count
     }
     let entries = stack.replica.entries()
     var changes: [StackChange] = []

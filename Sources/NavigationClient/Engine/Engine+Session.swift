@@ -22,6 +22,7 @@ extension Engine {
     case .readHeads(let name):
       commit(at: now)
       guard let stack = stacks[name]?.replica else { return core.unfollow(name) }
+      do throws(ClientError) { try replica.readAgain(name) } catch { return failedToRead(name, error, at: now) }
       core.headsRead(name, start: .vector(stack.chains.heads), localHead: stack.localHead)
     case .checkHeads(let name, let heads): checkHeads(name, heads, at: now)
     case .readEvents(let order): readEvents(order, at: now)
@@ -150,7 +151,7 @@ extension Engine {
       core.headsChecked(name, forked: forked, isBehind: !has.covers(stack.chains.vector), now: now.monotonic)
     } catch {
       core.headsChecked(name, forked: [], isBehind: false, now: now.monotonic)
-      failedToRead(name, error, at: now)
+      failedToRead(name, ClientError(error), at: now)
     }
   }
 
@@ -162,12 +163,12 @@ extension Engine {
         maximumBytes: order.maximumBytes, log: log)
       core.eventsRead(order.stack, runs: runs, through: through)
     } catch {
-      failedToRead(order.stack, error, at: now)
+      failedToRead(order.stack, ClientError(error), at: now)
     }
   }
 
-  private mutating func failedToRead(_ name: StackName, _ error: LogError, at now: Moment) {
-    stop(name, ClientError(error))
+  private mutating func failedToRead(_ name: StackName, _ error: ClientError, at now: Moment) {
+    stop(name, error)
     guard error.isRetriable else { return core.unfollow(name) }
     toRefollow.insert(name)
     refollowAt = refollowAt ?? now.monotonic + 1000
@@ -204,10 +205,12 @@ extension Engine {
   }
 
   /// Puts on the disk what was taken in, tells the session, and lets those know who acted.
-  mutating func commit(at now: Moment) {
-    guard undelivered > 0 || replica.hasPending || !uncommitted.isEmpty else { return }
+  ///
+  /// - Returns: false if something could not be put there.
+  @discardableResult
+  mutating func commit(at now: Moment) -> Bool {
+    guard undelivered > 0 || replica.hasPending || !uncommitted.isEmpty else { return true }
     let pending = replica.pending
-    let received = pending.filter(\.hasReceivedPending).map(\.name)
     let own = Set(pending.filter(\.hasOwnPending).map(\.name))
     let acts = uncommitted
     uncommitted = []
@@ -221,6 +224,7 @@ extension Engine {
       undelivered = 0
       storageProblem = nil
       committed += acts
+      return true
     } catch {
       core.consumed(undelivered)
       undelivered = 0
@@ -230,10 +234,10 @@ extension Engine {
         stacks[name]?.conflictsMayDiffer = true
         dirty.insert(name)
       }
-      if !received.isEmpty {
-        toRefollow.formUnion(received)
-        refollowAt = refollowAt ?? now.monotonic + 1000
-      }
+      // What was received has to come again, and what is sent has to be what is stored.
+      toRefollow.formUnion(pending.map(\.name))
+      refollowAt = refollowAt ?? now.monotonic + 1000
+      return false
     }
   }
 }

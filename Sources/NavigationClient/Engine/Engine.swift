@@ -26,6 +26,8 @@ struct Engine: LoopHandler {
     var seenConflicts: Set<Conflict> = []
     var conflicts: [Conflict] = []
     var conflictsMayDiffer = true
+    /// How many events there were when the conflicts were looked for.
+    var conflictsAt = 0
     var changeNumber = 0
     var lastChange: StackChange?
     /// The daemon's policy is to be taken over.

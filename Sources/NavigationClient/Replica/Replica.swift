@@ -15,6 +15,8 @@ package final class Replica {
   private var intents: [StackName: IntentMemory] = [:]
   /// Stacks that took something in since the last commit.
   private var changed: Set<StackName> = []
+  /// Stacks that took in what wasn't committed, and could not be read from the log again yet.
+  private var unread: Set<StackName> = []
 
   /// How much may wait for a commit before it is made.
   package static let commitBytes = 1 << 20
@@ -51,6 +53,7 @@ package final class Replica {
     precondition(!changed.contains(name), "\(name) has something to commit")
     stacks[name] = nil
     intents[name] = nil
+    unread.remove(name)
   }
 
   /// The bytes that wait for a commit.
@@ -61,11 +64,11 @@ package final class Replica {
   /// The stacks that took something in since the last commit, by name.
   package var pending: [StackReplica] { changed.sorted().compactMap { stacks[$0] } }
 
-  /// Takes in those events of a batch that the stack lacks.
+  /// Takes in those events of a batch that the stack lacks; none if the stack can't be read again after a failure.
   ///
   /// - Throws: at the first that can't be; those before it are in.
   package func receive(_ batch: EventBatch, of name: StackName) throws(ChainFault) {
-    guard let stack = stacks[name] else { return }
+    guard let stack = stacks[name], (try? readAgain(name)) != nil else { return }
     defer { if stack.hasPending { changed.insert(name) } }
     try stack.receive(batch)
   }
@@ -80,6 +83,7 @@ package final class Replica {
     guard let stack = stacks[name], let device else {
       preconditionFailure("only a device acts, and only on a stack that it has open")
     }
+    try readAgain(name)
     precondition(id == nil || !stack.hasPending, "\(name) has something to commit")
     defer { if stack.hasPending { changed.insert(name) } }
     guard let id else { return (try stack.act(intent, by: device, at: wall), false) }
@@ -131,15 +135,23 @@ package final class Replica {
   func reload(_ name: StackName) throws(ClientError) {
     changed.remove(name)
     intents[name] = nil
+    unread.insert(name)
+    try readAgain(name)
+  }
+
+  /// Reads a stack from the log again if what it has in memory isn't what is stored, since a commit failed.
+  package func readAgain(_ name: StackName) throws(ClientError) {
+    guard unread.contains(name) else { return }
     if let log { try stacks[name]?.load(from: log) }
+    unread.remove(name)
   }
 
   /// Forgets what wasn't committed. Whether a failed commit is stored is open, so the log is asked.
   private func discard() throws(ClientError) {
-    guard let log else { return }
-    let stacks = pending
+    let names = changed.sorted()
+    unread.formUnion(names)
     changed = []
     intents = [:]
-    for stack in stacks { try stack.load(from: log) }
+    for name in names { try readAgain(name) }
   }
 }

@@ -7,13 +7,18 @@ extension ClientCore {
   /// A device that nothing was heard of for so long is away, after twice as long it is forgotten.
   static let awayMilliseconds = 30_000
   static let presenceMilliseconds = 10_000
+  /// Everybody who shows a stack shows something else after an event, and says so to all the others.
+  static let presencePauseMilliseconds = 1000
 
-  /// This device shows that entry of a stack (nil: the root), and others may know.
+  /// This device shows that entry of a stack (nil: the root), and others may know: at once, or a second after they were
+  /// told the last time.
   package mutating func shows(_ stack: StackName, top: EntryID?, now: Int) {
     guard let followed = stacks[stack] else { return }
     if let shown = followed.shown, shown.top == top { return }
-    stacks[stack]?.shown = Followed.Shown(top: top, nextAt: now)
-    sendPresence(of: stack, now: now)
+    let toldAt = followed.shown?.toldAt
+    let next = toldAt.map { $0 + Self.presencePauseMilliseconds } ?? now
+    stacks[stack]?.shown = Followed.Shown(top: top, nextAt: next, toldAt: toldAt)
+    if next <= now { sendPresence(of: stack, now: now) }
     setTimer(of: stack)
   }
 
@@ -31,6 +36,7 @@ extension ClientCore {
       followed.stage == .following
     else { return }
     stacks[stack]?.shown?.nextAt = now + Self.presenceMilliseconds
+    stacks[stack]?.shown?.toldAt = now
     put(.send(.presence(Presence(stack: stack.description, name: settings.name, state: .active, top: shown.top))))
   }
 

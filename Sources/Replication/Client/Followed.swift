@@ -81,7 +81,10 @@ struct Followed: Hashable, Sendable {
 
   struct Shown: Hashable, Sendable {
     var top: EntryID?
+    /// When it is said the next time.
     var nextAt: Int
+    /// When it was said in this session.
+    var toldAt: Int?
   }
 
   /// The wait before `Follow` is tried again after a refusal that passes.
