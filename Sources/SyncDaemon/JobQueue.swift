@@ -7,6 +7,7 @@ import Glibc
 final class JobQueue<Job: Sendable>: @unchecked Sendable {
   private var jobs: [Job] = []
   private var isClosed = false
+  private var isCut = false
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
 
@@ -37,6 +38,23 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
     isClosed = true
     pthread_cond_broadcast(changed)
     pthread_mutex_unlock(mutex)
+  }
+
+  /// Closes the queue and forgets what nobody took yet. Who took several at once looks at ``isDropped`` between them.
+  func drop() {
+    pthread_mutex_lock(mutex)
+    isClosed = true
+    isCut = true
+    jobs = []
+    pthread_cond_broadcast(changed)
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// Whether what is left isn't wanted any more.
+  var isDropped: Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return isCut
   }
 
   /// Waits for jobs and takes them all; nil when the queue is closed and empty.

@@ -10,6 +10,7 @@ final class StoreReader {
   private var outbox = Outbox()
   /// Where the last reads with authors' states ended, newest last.
   private var walks: [AuthorWalk] = []
+  private var jobs: JobQueue<StoreThreads.ReadJob>?
 
   static let pageBytes = 1 << 20
   static let keptWalks = 8
@@ -20,8 +21,9 @@ final class StoreReader {
   }
 
   func run(_ jobs: JobQueue<StoreThreads.ReadJob>) {
+    self.jobs = jobs
     while let batch = jobs.next() {
-      for job in batch {
+      for job in batch where !jobs.isDropped {
         let command: DaemonHandler.Command
         switch job {
         case .attach(let mailbox):
@@ -45,6 +47,7 @@ final class StoreReader {
       while true {
         let page = try log.read(stack, after: loader.head, maximumBytes: Self.pageBytes)
         guard !page.isEmpty else { return .loaded(loader) }
+        if jobs?.isDropped == true { return .notLoaded(stack, ServerCore.StorageFailure("the daemon is stopping")) }
         for stored in page {
           guard stored.firstOffset == loader.head + 1 else {
             throw LogError(

@@ -64,9 +64,10 @@ final class StoreThreads: Sendable {
     }
   }
 
-  /// Ends both threads: what was posted is done, the log is closed. Any thread but those two.
+  /// Ends both threads: what was posted to be written is written, what was to be read has nobody left who waits for it,
+  /// the log is closed. Any thread but those two.
   func finish() {
-    reads.close()
+    reads.drop()
     writes.close()
     for thread in threads { thread.join() }
   }

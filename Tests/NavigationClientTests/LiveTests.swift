@@ -279,6 +279,29 @@ import ZeroMQ
     }
   }
 
+  /// An answer belongs to its question, also if nobody waits for the one before any more.
+  @Test func answersBelongToTheirQuestions() async throws {
+    try await withDaemon { world in
+      let phone = try await world.device("phone")
+      let one = try await phone.stack("alice/main")
+      try await one.push("a")
+      try await one.accepted()
+      world.stop()
+      let observer = try await Observer.open(daemon: world.endpoint)
+      let error = await #expect(throws: ClientError.self) {
+        try await observer.list(space: "bob", within: .milliseconds(1))
+      }
+      #expect(error?.code == .unreachable)
+      let again = Task { try await observer.list(space: "alice", within: .seconds(60)) }
+      let other = Task { try await observer.list(space: "bob", within: .seconds(60)) }
+      try world.start()
+      #expect(try await again.value.stacks.map(\.name) == ["alice/main"])
+      #expect(try await other.value.stacks.isEmpty)
+      await observer.close()
+      await phone.close()
+    }
+  }
+
   @Test func theDaemonAnswersQuestions() async throws {
     try await withDaemon { world in
       let phone = try await world.device("phone")

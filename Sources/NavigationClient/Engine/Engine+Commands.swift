@@ -22,11 +22,11 @@ extension Engine {
         wait(name, .accepted(min(sequence ?? own, own)), within, reply, at: now)
       case .awaitLive(let name, let within, let reply): wait(name, .live, within, reply, at: now)
       case .list(let space, let within, let reply):
-        lists.append(Request(reply: reply, deadline: now.monotonic + within, parts: Listing(last: false)))
-        core.request(.list(List(space: space)))
+        lists.append(Request(.list(List(space: space)), reply, deadline: now.monotonic + within))
+        askNext()
       case .report(let within, let reply):
-        reports.append(Request(reply: reply, deadline: now.monotonic + within))
-        core.request(.statusRequest(StatusRequest()))
+        reports.append(Request(.statusRequest(StatusRequest()), reply, deadline: now.monotonic + within))
+        askNext()
       case .markConflictsSeen(let name): markConflictsSeen(name)
       case .adoptPolicy(let name):
         guard stacks[name] != nil else { continue }
@@ -189,10 +189,11 @@ extension Engine {
       }
     }
     waiters = left
-    for request in lists where now.monotonic >= request.deadline { request.reply?.fail(noAnswer()) }
-    for request in reports where now.monotonic >= request.deadline { request.reply?.fail(noAnswer()) }
-    lists.removeAll { now.monotonic >= $0.deadline }
-    reports.removeAll { now.monotonic >= $0.deadline }
+    let isOpen = core.welcome != nil
+    if let due = lists.dueNext(), now.monotonic >= due { lists.expire(at: now.monotonic, isOpen: isOpen, noAnswer()) }
+    if let due = reports.dueNext(), now.monotonic >= due {
+      reports.expire(at: now.monotonic, isOpen: isOpen, noAnswer())
+    }
   }
 
   private func timedOut(_ waiter: Waiter) -> ClientError {
@@ -220,17 +221,39 @@ extension Engine {
 
   // MARK: Requests
 
+  /// Asks the next question of each kind. The daemon's answers don't say to which they are, and not all come in order,
+  /// so one is under way at a time.
+  mutating func askNext() {
+    guard core.welcome != nil else { return }
+    if let request = lists.first, !request.isSent {
+      lists[0].isSent = true
+      core.request(request.message)
+    }
+    if let request = reports.first, !request.isSent {
+      reports[0].isSent = true
+      core.request(request.message)
+    }
+  }
+
+  /// A session began: what was asked in the one before is asked again.
+  mutating func askAgain() {
+    lists.sessionBegan()
+    reports.sessionBegan()
+    askNext()
+  }
+
   mutating func answered(_ message: Message) {
+    defer { askNext() }
     switch message {
     case .listing(let listing):
       for device in listing.devices { names[device.device] = device.name }
       guard !lists.isEmpty else { return }
-      lists[0].parts?.stacks += listing.stacks
-      lists[0].parts?.devices += listing.devices
+      lists[0].parts.append(listing)
       guard listing.last else { return }
       let request = lists.removeFirst()
-      var whole = request.parts ?? listing
-      whole.last = true
+      var whole = listing
+      whole.stacks = request.parts.flatMap(\.stacks)
+      whole.devices = request.parts.flatMap(\.devices)
       request.reply?.succeed(whole)
       dirty.formUnion(stacks.keys)
     case .statusReport(let report):
@@ -255,7 +278,34 @@ extension Engine {
   mutating func askNames(at now: Moment) {
     guard connection == .connected, now.monotonic >= asksNamesAt else { return }
     asksNamesAt = now.monotonic + 5000
-    lists.append(Request(reply: nil, deadline: now.monotonic + 5000, parts: nil))
-    core.request(.list(List(devicesOnly: true)))
+    lists.append(Request(.list(List(devicesOnly: true)), nil, deadline: now.monotonic + 5000))
+    askNext()
+  }
+}
+
+extension Array {
+  /// When one of the requests has waited long enough, nil for never.
+  func dueNext<Answer>() -> Int? where Element == Engine.Request<Answer> {
+    lazy.filter { !$0.isGivenUp }.map(\.deadline).min()
+  }
+
+  /// Fails those whose time is over. The answer to one that was sent may still come, so it keeps its place until then.
+  mutating func expire<Answer>(
+    at now: Int, isOpen: Bool, _ error: ClientError
+  ) where Element == Engine.Request<Answer> {
+    for place in indices where now >= self[place].deadline && !self[place].isGivenUp {
+      self[place].reply?.fail(error)
+      self[place].reply = nil
+      self[place].isGivenUp = true
+    }
+    removeAll { $0.isGivenUp && !($0.isSent && isOpen) }
+  }
+
+  mutating func sessionBegan<Answer>() where Element == Engine.Request<Answer> {
+    removeAll(where: \.isGivenUp)
+    for place in indices {
+      self[place].isSent = false
+      self[place].parts = []
+    }
   }
 }

@@ -69,6 +69,7 @@ extension Engine {
         stacks[name]?.problem = nil
         dirty.insert(name)
       }
+      askAgain()
       askNames(at: now)
     }
   }

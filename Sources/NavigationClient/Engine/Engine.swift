@@ -96,11 +96,23 @@ struct Engine: LoopHandler {
   var clockOffset: Int?
   var asksNamesAt = 0
 
+  /// A question to the daemon.
   struct Request<Answer: Sendable> {
-    /// Nil: the engine's own, for the devices' names.
+    let message: Message
+    /// Nil: the engine's own, for the devices' names; or nobody waits any more.
     var reply: Reply<Answer>?
-    var deadline: Int
-    var parts: Listing?
+    let deadline: Int
+    /// In this session.
+    var isSent = false
+    var isGivenUp = false
+    /// What came of a listing.
+    var parts: [Listing] = []
+
+    init(_ message: Message, _ reply: Reply<Answer>?, deadline: Int) {
+      self.message = message
+      self.reply = reply
+      self.deadline = deadline
+    }
   }
 
   init(
@@ -142,8 +154,8 @@ struct Engine: LoopHandler {
     var soonest = core.deadline
     func consider(_ time: Int?) { if let time { soonest = min(soonest ?? time, time) } }
     for waiter in waiters { consider(waiter.deadline) }
-    for request in lists { consider(request.deadline) }
-    for request in reports { consider(request.deadline) }
+    if let due = lists.dueNext() { consider(due) }
+    if let due = reports.dueNext() { consider(due) }
     consider(refollowAt)
     return soonest
   }
