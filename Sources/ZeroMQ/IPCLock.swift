@@ -1,6 +1,6 @@
 import Glibc
 
-/// The right to bind a path: a lock on `<path>.lock`, held until the last copy of the descriptor closes, and so never
+/// The right to bind a path: a lock on `<path>.lock`, held until it is let go or the process ends, and so never
 /// left behind by a process that died.
 ///
 /// libzmq removes whatever lies at the path and binds, so without it a second daemon takes the path over in silence.
@@ -38,7 +38,13 @@ struct IPCLock: ~Copyable {
     if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  /// Unlocks before it closes: a process that is being started elsewhere in this one has a copy of the descriptor for a
+  /// moment, and closing alone would leave the lock with it.
+  deinit {
+    guard descriptor >= 0 else { return }
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   /// The process that wrote its number into the lock, for a person.
   private static func holder(of descriptor: Int32) -> String {

@@ -72,6 +72,22 @@ import WireFormat
     }
   }
 
+  /// As a process that is being started has it between its fork and its exec.
+  @Test func aCopyOfTheLocksDescriptorHoldsNothing() async throws {
+    try await withTemporaryFolder { folder in
+      let log = try SQLiteLog.open(at: folder.path, program: "tests")
+      let lock = folder.appendingPathComponent("lock").resolvingSymlinksInPath().path
+      let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == lock
+      }
+      let copies = descriptors.compactMap { Int32($0) }.map { dup($0) }
+      try #require(copies.count == 1 && copies[0] >= 0)
+      defer { close(copies[0]) }
+      try log.close()
+      try SQLiteLog.open(at: folder.path, program: "tests").close()
+    }
+  }
+
   @Test func readersSeeAClosedAndARunningStore() async throws {
     try await withTemporaryFolder { folder in
       var fixture = LogFixture(seed: 1)

@@ -33,7 +33,12 @@ final class StoreLock {
     _ = pwrite(descriptor, text, text.count, 0)
   }
 
-  deinit { Glibc.close(descriptor) }
+  /// Unlocks before it closes: a process that is being started elsewhere in this one has a copy of the descriptor for a
+  /// moment, and closing alone would leave the lock with it.
+  deinit {
+    flock(descriptor, LOCK_UN)
+    Glibc.close(descriptor)
+  }
 
   /// "process 1234 (navsyncd)", as the holder wrote it.
   private static func holder(_ descriptor: Int32) -> String {
