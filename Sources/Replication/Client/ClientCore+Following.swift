@@ -164,22 +164,26 @@ extension ClientCore {
   }
 
   mutating func followRefused(_ message: Refused, now: Int) {
-    guard let stack = try? StackName(message.stack), let followed = stacks[stack], followed.stage == .asked else {
-      return
+    guard let stack = try? StackName(message.stack), let followed = stacks[stack] else { return }
+    switch followed.stage {
+    case .idle, .refused, .forked: return
+    case .asked: break
+    // The daemon can't go on, as when its log can't be read.
+    case .following: restart(stack)
     }
+    let answers = followed.stage == .asked
+    defer { if answers { followAnswered() } }
     let passes = Self.passes(message.code)
     stacks[stack]?.stage = .refused
     if message.code == .fork {
-      followAnswered()
       return fork(stack, settings.device.map { [$0] } ?? [])
     }
     if passes {
       stacks[stack]?.followAt = now + jitter.wait(attempt: followed.attempt, base: 1000, cap: 30_000)
-      stacks[stack]?.attempt += 1
+      stacks[stack]?.attempt = followed.attempt + 1
       setTimer(of: stack)
     }
     put(.refused(stack, message.code, reason: message.reason, isWaiting: passes))
-    followAnswered()
   }
 
   /// Whether a refusal may be over without anybody doing anything.

@@ -8,7 +8,7 @@ struct Followed: Hashable, Sendable {
     case idle
     /// `Follow` is sent. Can become `following`, `refused`, `forked`, `idle`.
     case asked
-    /// Can become `idle`, `forked`.
+    /// Can become `idle`, `refused`, `forked`.
     case following
     /// Until the owner or a timer asks again. Can become `idle`.
     case refused
