@@ -32,8 +32,9 @@ extension ServerCore {
   package enum SendKind: Hashable, Sendable {
     /// Must arrive: queued in the core when the socket is full.
     case reply
-    /// Events of a stack: the follower's cursor goes back to that offset, unless it was made after that number.
-    case events(StackName, after: Int, isRange: Bool, number: Int)
+    /// Events of a stack: the follower's cursor goes back to that offset, unless it was made after that number, and the
+    /// follower has seen no more than to the other.
+    case events(StackName, after: Int, seen: Int, isRange: Bool, number: Int)
     /// The cursor is at the head: said again when there is room, unless events went back meanwhile.
     case live(StackName, number: Int)
     /// May be lost.

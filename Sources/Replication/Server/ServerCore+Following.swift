@@ -286,7 +286,7 @@ extension ServerCore {
       stack: stacks[errand.slot]!.text, epoch: configuration.epoch, previousOffset: cursor.seen,
       firstOffset: batch.firstOffset, batch: batch.batch.bytes, authorStates: batch.authorStates)
     let bytes = encoded(&message)
-    let after = cursor.position
+    let (after, seen) = (cursor.position, cursor.seen)
     cursor.position = batch.firstOffset + batch.batch.count - 1
     cursor.seen = cursor.position
     sessions[peer]![errand] = cursor
@@ -294,7 +294,9 @@ extension ServerCore {
     sessions[peer]!.lastSent = moment.milliseconds
     countSent(batches: 1, events: batch.batch.count, bytes: bytes.count)
     put(
-      .send(to: [peer], bytes: bytes, kind: .events(stack, after: after, isRange: errand.isRange, number: lastNumber)))
+      .send(
+        to: [peer], bytes: bytes,
+        kind: .events(stack, after: after, seen: seen, isRange: errand.isRange, number: lastNumber)))
   }
 
   private mutating func countSent(batches: Int, events: Int, bytes: Int) {
@@ -345,7 +347,8 @@ extension ServerCore {
       countSent(batches: peers.count, events: peers.count * part.batch.count, bytes: peers.count * bytes.count)
       put(
         .send(
-          to: peers, bytes: bytes, kind: .events(stacks[slot]!.name, after: before, isRange: false, number: lastNumber))
+          to: peers, bytes: bytes,
+          kind: .events(stacks[slot]!.name, after: before, seen: before, isRange: false, number: lastNumber))
       )
     }
     guard !configuration.feedEndpoint.isEmpty else { return }

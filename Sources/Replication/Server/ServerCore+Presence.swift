@@ -10,7 +10,10 @@ extension ServerCore {
     }
     guard let slot = slots[presence.stack], sessions[peer]!.follows[slot] != nil else {
       // The follow may still wait for the stack to be loaded; the device says it again.
-      if let slot = slots[presence.stack], stacks[slot]!.waiting.contains(where: { $0.peer == peer }) { return }
+      if let slot = slots[presence.stack], stacks[slot]!.waiting.contains(where: { $0.peer == peer }) {
+        counters.add(to: .presenceDropped)
+        return
+      }
       let reason = "this session doesn't follow the stack: follow it first"
       return refuse(.presence, stack: presence.stack, .notFound, reason, to: peer, at: moment)
     }

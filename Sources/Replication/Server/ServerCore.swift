@@ -347,14 +347,14 @@ extension ServerCore {
       cursor.isAnnounced = false
       sessions[peer]!.follows[slot] = cursor
       wantRead(Errand(slot: slot), for: peer, at: moment)
-    case .events(let stack, let after, let isRange, let number):
+    case .events(let stack, let after, let seen, let isRange, let number):
       guard let slot = slots[stack.description] else { return }
       counters.add(to: .fellBehind)
       sessions[peer]!.credit += bytes.count
       let errand = Errand(slot: slot, isRange: isRange)
       guard var cursor = sessions[peer]![errand], cursor.number <= number, after < cursor.position else { return }
       cursor.position = after
-      cursor.seen = after
+      cursor.seen = seen
       sessions[peer]![errand] = cursor
       wantRead(errand, for: peer, at: moment)
     }
