@@ -56,5 +56,7 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     self.isRetriable = isRetriable
   }
 
-  public var description: String { about.isEmpty ? message : "\(about): \(message)" }
+  public var description: String {
+    about.isEmpty || message.hasPrefix(about + " ") ? message : "\(about): \(message)"
+  }
 }

@@ -154,9 +154,9 @@ extension SyncDaemonError {
     case let error as LogError:
       let code: Code =
         switch error.code {
-        case .busy: .held
-        case .damaged, .notAStore: .damaged
-        case .full, .readOnly, .inputOutput, .newerFormat, .notFound, .notNext: .failed
+        case .busy, .notAStore, .newerFormat: .held
+        case .damaged: .damaged
+        case .full, .readOnly, .inputOutput, .notFound, .notNext: .failed
         }
       self.init(code, "the store can't be opened: \(error)")
     case let error as ZeroMQError:

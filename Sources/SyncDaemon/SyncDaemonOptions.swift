@@ -57,9 +57,10 @@ public struct SyncDaemonError: Error, Hashable, Sendable, CustomStringConvertibl
   public enum Code: Hashable, Sendable {
     /// What was asked for isn't allowed, such as listening to the network without keys.
     case notAllowed
-    /// Another process has the store or the address; the description says which.
+    /// The store or the address is another's: another process has it, another program or a newer version made it. The
+    /// description says which.
     case held
-    /// What is stored is damaged, or not a store.
+    /// What is stored is damaged.
     case damaged
     /// Anything else: no rights, no room, no descriptors.
     case failed

@@ -1,3 +1,3 @@
 import Commands
 
-await runMain(Navsync.self)
+runMain(Navsync.self)

@@ -1,3 +1,3 @@
 import Commands
 
-await runMain(DaemonCommand.self)
+runMain(DaemonCommand.self)

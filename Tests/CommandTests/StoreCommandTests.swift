@@ -40,7 +40,7 @@ import Testing
       #expect(try await navsync("export", stack, "--store", store, "--output", file).code == .ok)
       let refused = try await navsync("export", stack, "--store", store, "--output", file)
       #expect(refused.code == .refused && refused.error.contains("--force"))
-      #expect(try await navsync("verify", file).output.hasSuffix("events in 1 stacks: whole\n"))
+      #expect(try await navsync("verify", file).output.hasSuffix("events in 1 stack: whole\n"))
 
       let shown =
         try JSONSerialization.jsonObject(
@@ -56,6 +56,41 @@ import Testing
       #expect(try await navsync("import", file, "--store", other).code == .ok)
       let exported = try await navsync("export", stack, "--store", other)
       #expect(exported.output == String(decoding: try Data(contentsOf: URL(fileURLWithPath: file)), as: UTF8.self))
+    }
+  }
+
+  /// Files that are not what they should be: the exit code says in what way.
+  @Test func filesThatCannotBeRead() async throws {
+    try await withStore { store, folder in
+      let export = try await navsync("export", "wikispeedia/person-10", "--store", store).output
+      func file(_ name: String, _ text: String) throws -> String {
+        let url = folder.appendingPathComponent(name)
+        try Data(text.utf8).write(to: url)
+        return url.path
+      }
+      let newer = try file("newer.jsonl", #"{"navsync":{"format":99,"shape":"another"}}"# + "\n")
+      let cut = try file("cut.jsonl", export.split(separator: "\n").dropLast().joined(separator: "\n") + "\n")
+      let two = try file(
+        "two.jsonl", export.replacing(#""seq":2,"stack":"wikispeedia/person-10""#, with: #""seq":2,"stack":"bob/main""#)
+      )
+      for command in ["fold", "import", "replay", "verify"] {
+        let target = command == "import" ? ["--store", folder.appendingPathComponent("new").path] : []
+        func run(_ words: String...) async throws -> Captured {
+          try await withCapturedConsole { console, _ in
+            await Commands.run(Navsync.self, arguments: [command] + words + target, on: console)
+          }
+        }
+        let refused = try await run(newer)
+        #expect(refused.code == .refused && refused.error.contains("format 99") && refused.output.isEmpty)
+        #expect(try await run(cut).code == .damage)
+        let several = try await run(two)
+        #expect(several.code == .usage && several.error.contains("--stack"))
+        #expect(try await run(two, "--stack", "bob/main").code != .usage)
+      }
+      let empty = try await navsync("import", try file("empty", ""), "--store", store)
+      #expect(empty.code == .damage && empty.error.contains("it has no events"))
+      let nowhere = folder.appendingPathComponent("none/x.jsonl").path
+      #expect(try await navsync("export", "wikispeedia/person-10", "--store", store, "-o", nowhere).code == .notFound)
     }
   }
 

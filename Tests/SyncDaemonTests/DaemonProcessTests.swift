@@ -133,7 +133,7 @@ import ZeroMQ
       try FileManager.default.createDirectory(at: store, withIntermediateDirectories: true)
       try Data(repeating: 7, count: 9000).write(to: store.appendingPathComponent("log.sqlite3"))
       let daemon = try DaemonProcess(Self.arguments(folder), in: folder)
-      #expect(daemon.wait() == 5, "\(daemon.log)")
+      #expect(daemon.wait() == 4, "\(daemon.log)")
       #expect(daemon.log.contains(store.path))
       #expect(try Data(contentsOf: store.appendingPathComponent("log.sqlite3")).count == 9000)
     }

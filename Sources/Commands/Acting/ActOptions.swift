@@ -11,6 +11,11 @@ package struct DeviceOptions: ParsableOptions {
     placeholder: "NAME", environment: "NAVSYNC_DEVICE",
     help: "The device that acts; without it the one named after this host. It is made at its first use.")
   var device: String?
+  @Flag(
+    help:
+      "If the daemon has the stack under another policy than this device, take the daemon's: what this device did is "
+      + "decided anew by it.")
+  var adopt: Bool
   @OptionGroup var daemon: DaemonOptions
 
   package init() {}
@@ -20,8 +25,8 @@ package struct DeviceOptions: ParsableOptions {
     on console: Console, _ body: (_ device: Device, _ connects: Bool) async throws -> Void
   ) async throws {
     let places = try daemonEndpoints(daemon.daemon)
-    // Behind a path where nothing is nobody will answer.
-    let connects = places.contains { $0.path.map(isThere) ?? true }
+    // Behind a path where nobody listens nobody will answer.
+    let connects = places.contains { $0.path.map(isListening) ?? true }
     do {
       let device = try await Device.open(
         name: self.device,
@@ -37,6 +42,25 @@ package struct DeviceOptions: ParsableOptions {
       await device.close()
     } catch let error as ClientError { throw commandError(error) }
   }
+
+  /// Waits until all that the daemon has of a stack is here; takes its policy over if that was asked for.
+  func catchUp(_ stack: Stack, within: Duration, on console: Console) async throws {
+    do {
+      try await stack.live(within: within)
+      return
+    } catch {
+      guard error.code == .policyMismatch else { throw error }
+      guard adopt else { throw CommandError(.refused, "\(error); --adopt takes the daemon's") }
+    }
+    let before = stack.state.policy
+    stack.adoptPolicy()
+    try await stack.live(within: within)
+    let state = stack.state
+    console.say("\(stack.name): the policy was \(before), and is \(state.policy) now")
+    for conflict in state.conflicts {
+      if case .noop = conflict { console.say(text(of: conflict, DeviceNames(), [:])) }
+    }
+  }
 }
 
 /// What all acting commands take.
@@ -51,6 +75,12 @@ package struct ActOptions: ParsableOptions {
   @OptionGroup var output: OutputOptions
 
   package init() {}
+
+  package func validate() throws {
+    if device.adopt, policy != nil {
+      throw ValueError("--adopt takes the policy that the stack has; leave --policy out")
+    }
+  }
 
   /// How long to catch up before acting, and to wait for the daemon's answer after it.
   private static let catchUp = Duration.seconds(2)
@@ -68,21 +98,24 @@ package struct ActOptions: ParsableOptions {
   ) async throws {
     let policy = try await policy(for: device, console)
     let stack = try await device.stack(name.description, policy: policy)
+    var isAnswered = connects
     if connects {
-      do { try await stack.live(within: Self.catchUp) } catch {
-        guard [.timedOut, .unreachable].contains(error.code) else { throw error }
+      do {
+        try await self.device.catchUp(stack, within: Self.catchUp, on: console)
+      } catch let error as ClientError where [.timedOut, .unreachable].contains(error.code) {
+        // Where nobody answered, nobody will have taken the action either.
+        isAnswered = stack.state.connection == .connected
       }
     }
     let outcome = try await stack.act(intent)
     if let reason = outcome.reason { console.say("\(name): nothing changed, \(reason)") }
-    var unanswered: ClientError?
-    if connects {
+    if isAnswered {
       do { try await stack.accepted(within: Self.answer) } catch {
         guard [.timedOut, .unreachable].contains(error.code) else {
           if outcome.isChange { console.say("the action is stored on this device, but the daemon has not taken it") }
           throw error
         }
-        unanswered = error
+        isAnswered = false
       }
     }
     let state = stack.state
@@ -91,7 +124,7 @@ package struct ActOptions: ParsableOptions {
       for problem in [state.problem].compactMap({ $0 }) { console.say("\(problem)") }
     }
     try print(outcome, state, console)
-    if sync, !connects || unanswered != nil {
+    if sync, !isAnswered {
       throw CommandError(
         .unreachable, "no daemon has accepted it; it is stored on this device and will be sent when one is there")
     }

@@ -28,7 +28,7 @@ package struct Sync: RunnableCommand {
         throw CommandError(.unreachable, "there is no daemon; start one with 'navsyncd', or name it by --daemon")
       }
       let stack = try await device.stack(stack.description)
-      try await stack.live(within: within)
+      try await self.device.catchUp(stack, within: within, on: console)
       try await stack.accepted(within: within)
       try console.print(breadcrumbs(stack.state.entries))
     }

@@ -24,8 +24,8 @@ package struct DaemonCommand: RunnableCommand {
       ExitCodeDescription(0, "It was ended by a signal, and everything was closed."),
       ExitCodeDescription(1, "It can't run."),
       ExitCodeDescription(2, "The command line makes no sense, or asks for what isn't allowed."),
-      ExitCodeDescription(4, "Another daemon has the store or the address."),
-      ExitCodeDescription(5, "The store is damaged, or is none."),
+      ExitCodeDescription(4, "The store or the address is another's."),
+      ExitCodeDescription(5, "The store is damaged."),
     ])
 
   @Option(

@@ -45,7 +45,9 @@ struct FileHistory {
     while let bytes = try reader.next() {
       guard !bytes.isEmpty else { continue }
       let line: JSONLine
-      do { line = try JSONLine(parsing: bytes) } catch { throw reader.error("\(error)") }
+      do { line = try JSONLine(parsing: bytes) } catch {
+        throw reader.error("\(error)", code: error.isNewerFormat ? .refused : .damage)
+      }
       switch line {
       case .header(let header):
         guard self.header == nil else { throw reader.error("a second header; the file has more than one export in it") }

@@ -5,7 +5,9 @@ import WireFormat
 
 /// A value on a line: a string as itself, anything else as its type and its JSON.
 func text(of value: Value) -> String {
-  if value.type == "String", let string = string(inJSON: value.payload) { return escapingControls(string) }
+  if value.type == "String", let string = string(inJSON: value.payload) {
+    return string.isEmpty ? "\"\"" : escapingControls(string)
+  }
   if let string = string(inJSON: value.payload) { return escapingControls("\(value.type) \(string)") }
   return escapingControls("\(value.type) \(String(decoding: value.payload, as: UTF8.self))")
 }

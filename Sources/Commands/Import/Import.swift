@@ -56,7 +56,7 @@ package struct Import: RunnableCommand {
     }
     let added = try await target.finish()
     progress.clear()
-    let what = "\(total) events in \(stacks.count) \(stacks.count == 1 ? "stack" : "stacks")"
+    let what = "\(counted(total, "event")) in \(counted(stacks.count, "stack"))"
     if dryRun {
       console.say("\(lines.name): \(what) can be imported; nothing was written")
     } else {
@@ -70,6 +70,7 @@ package struct Import: RunnableCommand {
       CommandError(.damage, "\(file.name): \(problem); nothing was imported")
     }
     if file.isCut { throw refuse("the trailer is missing, so the file was cut") }
+    guard !file.lines.isEmpty else { throw refuse("it has no events") }
     guard file.hasRealIDs else { throw refuse("its devices are not ids, so its events can't be imported, only folded") }
     guard let stack = file.stack else { throw refuse("it doesn't say of which stack it is; use --stack") }
     if let fork = file.forks.first { throw refuse("two different events are called \(fork)") }

@@ -31,7 +31,7 @@ package struct Export: RunnableCommand {
       try writeFile(path: output, on: console, overwrites: force) { file in
         for line in lines { try file.write(line + [10]) }
       }
-      console.say("\(output): \(count) events of \(stack)")
+      console.say("\(output): \(counted(count, "event")) of \(stack)")
     }
   }
 

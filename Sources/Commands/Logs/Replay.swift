@@ -16,6 +16,7 @@ package struct Replay: RunnableCommand {
     ])
 
   @Argument(help: "A stack as space/stack, or a file of JSON lines; - for the standard input.") var what: String
+  @Option(placeholder: "SPACE/STACK", help: "Which stack, if the file has events of several.") var stack: StackName?
   @Option(placeholder: "N|TIME", help: "Show only the stack as it was after that many events, or at that time.")
   var at: HistoryPlace?
   @Option(placeholder: "N|TIME", help: "Stop after that many events, or at that time.") var to: HistoryPlace?
@@ -34,7 +35,7 @@ package struct Replay: RunnableCommand {
   }
 
   package func run(on console: Console) async throws {
-    let history = try await openHistory(on: console)
+    let (history, cut) = try await openHistory(on: console)
     let end = at ?? to
     var atMost = Int.max
     var before = Int.max
@@ -61,8 +62,12 @@ package struct Replay: RunnableCommand {
       if speed == nil { try show(step, history, console) } else { steps.append(step) }
       return true
     }
-    if at != nil { return try showEnd(&fold, history, console) }
+    if at != nil { try showEnd(&fold, history, console) }
     if let speed { try await play(steps, at: speed, history, console) }
+    if let cut, end == nil || fold.count == history.head {
+      throw CommandError(.damage, "\(cut) ends without its trailer: it was cut; what stands before the cut was walked")
+    }
+    if at != nil { return }
     if fold.count < history.head, end == nil {
       throw CommandError(.damage, "only \(fold.count) of \(history.head) events could be walked; run 'navsync verify'")
     }
@@ -77,19 +82,20 @@ package struct Replay: RunnableCommand {
     var conflicts: [Conflict]
   }
 
-  private func openHistory(on console: Console) async throws -> History {
+  /// The history, and the file's name if it is one that was cut.
+  private func openHistory(on console: Console) async throws -> (History, cut: String?) {
     if what != "-", let stack = try? StackName(what), source.store != nil || !isThere(what) {
-      return try await History(stack, in: try await source.open(on: console))
+      guard self.stack == nil else { throw CommandError(.usage, "--stack chooses from a file; '\(what)' is a stack") }
+      return (try await History(stack, in: try await source.open(on: console)), nil)
     }
     guard source.store == nil else { throw CommandError(.usage, "'\(what)' is not a stack; --store takes space/stack") }
-    let file = try FileHistory(try LineReader(path: what, on: console), stack: nil, policy: nil)
-    if file.isCut { console.say("\(file.name) was cut; what stands before the cut is walked") }
+    let file = try FileHistory(try LineReader(path: what, on: console), stack: stack, policy: nil)
     for dot in file.held {
       console.say("held back: \(file.text(dot.device)):\(dot.sequence); it needs others that are missing")
     }
     let stack: StackName
     do { stack = try file.stack ?? StackName("file/events") } catch { throw CommandError(.failed, "\(error)") }
-    return try await History(stack, in: .file(file))
+    return (try await History(stack, in: .file(file)), file.isCut ? file.name : nil)
   }
 
   private func play(_ steps: [Step], at speed: Double, _ history: History, _ console: Console) async throws {

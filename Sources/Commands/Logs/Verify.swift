@@ -19,6 +19,7 @@ package struct Verify: RunnableCommand {
 
   @Argument(help: "A stack as space/stack, or a file of JSON lines, - for the standard input; without it everything.")
   var what: String?
+  @Option(placeholder: "SPACE/STACK", help: "Which stack, if the file has events of several.") var stack: StackName?
   @OptionGroup var source: SourceOptions
   @OptionGroup var output: OutputOptions
 
@@ -44,13 +45,13 @@ package struct Verify: RunnableCommand {
     } else {
       for problem in report.problems { try console.print(console.styled(problem, .red)) }
       try console.print(
-        "\(report.events) events in \(report.stacks) stacks: "
-          + (report.problems.isEmpty ? "whole" : "\(report.problems.count) problems"))
+        "\(counted(report.events, "event")) in \(counted(report.stacks, "stack")): "
+          + (report.problems.isEmpty ? "whole" : counted(report.problems.count, "problem")))
     }
     if !report.problems.isEmpty { throw CommandError(.damage, "damage was found; see above") }
   }
 
-  private func stack() throws -> StackName? {
+  private func named() throws -> StackName? {
     do { return try what.map { try StackName($0) } } catch { throw CommandError(.usage, "\(error)") }
   }
 
@@ -58,7 +59,7 @@ package struct Verify: RunnableCommand {
     guard case .store(let reader, _) = try await source.open(on: console) else { preconditionFailure("no store") }
     var progress = ProgressLine(on: console)
     do {
-      let found = try verify(reader, only: try stack()) { progress.update("\($0.events) events checked") }
+      let found = try verify(reader, only: try named()) { progress.update("\($0.events) events checked") }
       progress.clear()
       return Report(stacks: found.stacks, events: found.events, problems: found.problems.map(\.description))
     } catch let error as LogError {
@@ -69,7 +70,7 @@ package struct Verify: RunnableCommand {
 
   private func daemon(on console: Console) async throws -> Report {
     let session = try await DaemonSession.open(source.daemon.daemon, on: console)
-    var stacks = try stack().map { [$0] } ?? []
+    var stacks = try named().map { [$0] } ?? []
     if stacks.isEmpty {
       for info in try await session.list().stacks {
         do { stacks.append(try StackName(info.stack)) } catch { throw CommandError(.damage, "\(error)") }
@@ -98,7 +99,7 @@ package struct Verify: RunnableCommand {
   }
 
   private func file(_ path: String, on console: Console) throws -> Report {
-    let file = try FileHistory(try LineReader(path: path, on: console), stack: nil, policy: nil)
+    let file = try FileHistory(try LineReader(path: path, on: console), stack: stack, policy: nil)
     var report = Report(stacks: 1, events: file.lines.count, problems: [])
     if file.isCut { report.problems.append("\(file.name): the trailer is missing; the file was cut") }
     for dot in file.forks {

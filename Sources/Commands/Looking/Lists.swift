@@ -33,10 +33,13 @@ package struct ListStacks: RunnableCommand {
       throw CommandError(.usage, "\(error)")
     }
     var rows: [Row] = []
+    var policies: [String] = []
     let source = try await self.source.open(on: console)
     switch source {
     case .daemon(let session):
+      let names = try await session.deviceNames()
       for stack in try await session.list(space: name?.description ?? "").stacks {
+        policies.append(policyText(stack.policy, names))
         rows.append(
           Row(
             stack: stack.stack, policy: stack.policy.description, events: stack.head, devices: stack.devices,
@@ -44,7 +47,9 @@ package struct ListStacks: RunnableCommand {
       }
     case .store(let reader, _):
       do {
+        let names = try deviceNames(in: reader)
         for info in try reader.stacks(in: name) {
+          policies.append(policyText(info.policy, names))
           rows.append(
             Row(
               stack: info.stack.description, policy: info.policy.description, events: info.head,
@@ -56,7 +61,9 @@ package struct ListStacks: RunnableCommand {
     if rows.isEmpty { console.say("there are no stacks\(name.map { " in \($0)" } ?? "") in \(source.name)") }
     if output.json { return try printJSON(rows, on: console) }
     try printTable(
-      rows.map { [$0.stack, $0.policy, "\($0.events) events", "\($0.devices) devices", $0.lastStored] }, on: console)
+      zip(rows, policies).map {
+        [$0.stack, $1, counted($0.events, "event"), counted($0.devices, "device"), $0.lastStored]
+      }, on: console)
   }
 }
 

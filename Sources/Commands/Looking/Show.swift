@@ -40,14 +40,18 @@ package struct Show: RunnableCommand {
   private func showReplica(on console: Console, instead error: CommandError) async throws {
     let folder = try deviceFolder(named: device)
     let reader: any EventLogReader
-    do { reader = try SQLiteLog.openReader(at: folder) } catch {
-      throw CommandError(.unreachable, "no daemon answers, and this device has no replica of its own (\(folder))")
+    do {
+      reader = try SQLiteLog.openReader(at: folder)
+    } catch let missing where missing.code == .notFound {
+      throw CommandError(.unreachable, "\(error); this device has no replica to show either (\(folder))")
+    } catch {
+      throw commandError(error)
     }
     let history: History
     do {
       history = try await History(stack, in: .store(reader, path: folder))
     } catch let missing as CommandError where missing.code == .notFound {
-      throw CommandError(.unreachable, "no daemon answers, and this device's replica has no stack \(stack)")
+      throw CommandError(.unreachable, "\(error); this device's replica has no stack \(stack) to show either")
     }
     if let id = try? reader.fact("device").flatMap({ DeviceID(String(decoding: $0, as: UTF8.self)) }) {
       history.note(device ?? Device.defaultName, of: id)
@@ -67,7 +71,8 @@ package struct Show: RunnableCommand {
     let conflicts = fold.conflicts()
     guard output.json else {
       try console.print(
-        console.styled("\(stack)", .bold) + "  \(policyText(history.policy, history.names)), \(fold.count) events")
+        console.styled("\(stack)", .bold)
+          + "  \(policyText(history.policy, history.names)), \(counted(fold.count, "event"))")
       return try StackPrinter(console: console, names: history.names).print(entries, conflicts)
     }
     var json = JSONWriter()

@@ -33,7 +33,7 @@ package struct Watch: RunnableCommand {
       do {
         if let session { return try await watcher.follow(session) }
       } catch let error as CommandError where error.code == .unreachable {
-        console.say("\(error); waiting for it")
+        console.say(session.map { "the daemon at \($0.endpoint) is gone; waiting for it" } ?? "\(error)")
       }
       session = nil
       while session == nil {

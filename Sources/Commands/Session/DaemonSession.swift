@@ -36,8 +36,8 @@ final class DaemonSession {
   }
 
   private init?(_ endpoint: Endpoint, within patience: Duration) async throws {
-    // Nobody can be behind a path where nothing is: no need to wait for it.
-    if let path = endpoint.path, !isThere(path) { return nil }
+    // Nobody will answer at a path where nobody listens: no need to wait for it.
+    if let path = endpoint.path, !isListening(path) { return nil }
     self.endpoint = endpoint.description
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: [Arrival].self)
     do {

@@ -16,7 +16,9 @@ package func writeFile(
   if isThere, status.st_mode & S_IFMT != S_IFREG { return try writeThrough(path: path, body) }
   let exists = CommandError(.refused, "'\(path)' is there already; --force overwrites it")
   if !overwrites, isThere { throw exists }
-  func failed(_ what: String) -> CommandError { CommandError(.failed, "\(what) '\(path)': \(systemMessage())") }
+  func failed(_ what: String) -> CommandError {
+    CommandError(errno == ENOENT ? .notFound : .failed, "\(what) '\(path)': \(systemMessage())")
+  }
 
   let folder = (path as NSString).deletingLastPathComponent
   let name = (path as NSString).lastPathComponent

@@ -13,3 +13,6 @@ package func humanSize(_ bytes: Int) -> String {
   return tenths >= 100 || tenths % 10 == 0
     ? "\((tenths + 5) / 10) \(units[unit])" : "\(tenths / 10).\(tenths % 10) \(units[unit])"
 }
+
+/// `1 event`, `2 events`.
+func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }

@@ -98,7 +98,12 @@ package final class LineReader {
       failure = errno
       filled = max(0, count)
     }
-    guard count >= 0 else { throw CommandError(.failed, "reading \(name) failed: \(systemMessage(failure))") }
+    guard count >= 0 else {
+      throw CommandError(
+        .failed,
+        "reading \(name) failed: \(systemMessage(failure))"
+          + (failure == EISDIR ? "; name a file, or a store's folder with --store" : ""))
+    }
     isAtEnd = count == 0
     if let gunzip {
       if isAtEnd, !gunzip.isBetweenMembers {

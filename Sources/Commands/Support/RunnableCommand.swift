@@ -1,5 +1,7 @@
 package import ArgumentParsing
+import Dispatch
 import Foundation
+import ZeroMQ
 
 /// A command that can be run.
 package protocol RunnableCommand: ParsableCommand {
@@ -39,9 +41,31 @@ package func run(
 }
 
 /// The `main` of a program: runs the process's own command line on the standard streams, and exits.
-package func runMain(_ root: any ParsableCommand.Type) async -> Never {
+///
+/// Not `async`: the first suspension opens descriptors of the runtime's own.
+package func runMain(_ root: any ParsableCommand.Type) -> Never {
+  // Before anything is opened, lest a store gets the number of a closed standard stream and is written into by messages.
+  ProcessSetup.prepare()
   // A closed pipe is an error of the write that met it, not the end of the process.
   signal(SIGPIPE, SIG_IGN)
-  let code = await run(root, arguments: Array(CommandLine.arguments.dropFirst()), on: .standard)
-  exit(code.rawValue)
+  guard let words = CommandLine.exactArguments else {
+    Console.standard.say("\(root.configuration.name): an argument isn't valid UTF-8; nothing was done")
+    exit(ExitCode.usage.rawValue)
+  }
+  Task { exit(await run(root, arguments: words, on: .standard).rawValue) }
+  dispatchMain()
+}
+
+extension CommandLine {
+  /// The words after the program's name, nil if one is not UTF-8: `arguments` would repair it, and a value that nobody
+  /// wrote would be kept.
+  fileprivate static var exactArguments: [String]? {
+    var words: [String] = []
+    for index in 1..<max(1, Int(argc)) {
+      guard let word = unsafeArgv[index] else { break }
+      guard let text = String(validatingCString: word) else { return nil }
+      words.append(text)
+    }
+    return words
+  }
 }

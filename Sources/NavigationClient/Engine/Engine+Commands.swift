@@ -31,6 +31,7 @@ extension Engine {
       case .adoptPolicy(let name):
         guard stacks[name] != nil else { continue }
         stacks[name]?.adopts = true
+        if stacks[name]?.problem?.code == .policyMismatch { stacks[name]?.problem = nil }
         core.follow(name, policy: nil, now: now.monotonic)
       case .resolved(let endpoint): open(endpoint)
       case .connect:

@@ -176,12 +176,14 @@ private struct Parts {
       case _: _ = try reader.any()
       }
     }
-    guard let format, let stack, let policy else {
-      throw reader.fault("`navsync` must have `format`, `stack` and `policy`", at: start)
+    if let format, format > ExportHeader.currentFormat {
+      throw LineError(
+        at: start,
+        "the file has format \(format), and this version reads up to \(ExportHeader.currentFormat); use a newer version",
+        isNewerFormat: true)
     }
-    guard format <= ExportHeader.currentFormat else {
-      throw reader.fault(
-        "the file has format \(format); this program reads up to \(ExportHeader.currentFormat)", at: start)
+    guard format != nil, let stack, let policy else {
+      throw reader.fault("`navsync` must have `format`, `stack` and `policy`", at: start)
     }
     return ExportHeader(stack: stack, policy: policy, devices: devices)
   }
