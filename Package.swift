@@ -40,6 +40,8 @@ let package = Package(
       name: "NavigationClient",
       dependencies: ["NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication"],
       swiftSettings: common),
+    .target(name: "Specification", dependencies: ["NavigationModel"], swiftSettings: pure),
+    .target(name: "Exhaustive", dependencies: ["NavigationModel", "Specification"], swiftSettings: pure),
     .target(name: "ArgumentParsing", swiftSettings: pure),
     .target(
       name: "Commands",
@@ -54,12 +56,15 @@ let package = Package(
     .executableTarget(
       name: "recipes-example", dependencies: ["NavigationClient"], path: "Sources/Examples/Recipes",
       swiftSettings: common),
+    .executableTarget(
+      name: "navsync-exhaustive", dependencies: ["Exhaustive", "Commands", "ArgumentParsing"], swiftSettings: common),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
     .testTarget(
       name: "NavigationModelTests",
-      dependencies: ["NavigationModel", "WireFormat", "TestSupport"],
+      dependencies: ["NavigationModel", "Specification", "WireFormat", "TestSupport"],
       swiftSettings: common),
+    .testTarget(name: "ExhaustiveTests", dependencies: ["Exhaustive"], swiftSettings: common),
     .testTarget(
       name: "WireFormatTests",
       dependencies: ["WireFormat", "NavigationModel", "TestSupport"],

@@ -1,4 +1,5 @@
 import NavigationModel
+import Specification
 import TestSupport
 import Testing
 

@@ -1,16 +1,16 @@
-import NavigationModel
+package import NavigationModel
 
 /// The rules of `merge`, `latest` and `lead` as plainly as they can be said, slow and without a clever thought: what the
-/// fold is compared with. Itself checked against the reference's histories.
+/// fold is compared with, in tests and simulations. Itself checked against the reference's histories.
 ///
 /// It takes admitted events in any causal order and keeps every assertion and removal of every entry.
-struct SpecificationFold {
-  struct Removal {
+package struct SpecificationFold {
+  private struct Removal {
     let dot: Dot
     let context: VersionVector
   }
 
-  let policy: Policy
+  package let policy: Policy
   private var parents: [EntryID: EntryID?] = [:]
   private var values: [EntryID: Value] = [:]
   private var asserts: [EntryID: [Dot]] = [:]
@@ -24,7 +24,7 @@ struct SpecificationFold {
   private var bases: [Dot: Dot] = [:]
   private var best: [Dot: Dot] = [:]
 
-  init(policy: Policy) { self.policy = policy }
+  package init(policy: Policy) { self.policy = policy }
 
   /// The event's own context with its author in it.
   private func past(_ event: Event) -> VersionVector {
@@ -37,7 +37,7 @@ struct SpecificationFold {
     event.action.values.enumerated().map { (EntryID(event.dot, $0.offset), $0.element) }
   }
 
-  mutating func apply(_ event: Event) {
+  package mutating func apply(_ event: Event) {
     events[event.dot] = event
     let past = past(event)
     let seen = past.elements.compactMap { highest[Dot($0.device, $0.sequence)] }
@@ -156,7 +156,7 @@ struct SpecificationFold {
 
   private var winner: Dot? { views.keys.max { rank($0) < rank($1) } }
 
-  var entries: [Entry] {
+  package var entries: [Entry] {
     let ids = policy == .merge ? rows() : winner.flatMap { views[$0] } ?? []
     return ids.map { id in
       guard let value = values[id] else { fatalError("an entry without a value") }
@@ -164,7 +164,7 @@ struct SpecificationFold {
     }
   }
 
-  var conflicts: Set<Conflict> {
+  package var conflicts: Set<Conflict> {
     var result = Set(voids.map(Conflict.noop))
     if policy == .merge {
       let rows = rows()

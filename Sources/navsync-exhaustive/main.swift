@@ -1,0 +1,3 @@
+import Commands
+
+runMain(ExhaustiveCommand.self)
