@@ -39,6 +39,23 @@ import Testing
     }
   }
 
+  /// A closed terminal ends the daemon as well as a service manager does; `nohup` keeps it.
+  @Test func theTerminalIsClosed() async throws {
+    try await withPrograms { programs in
+      let daemon = try programs.startDaemon()
+      #expect(try programs.navsync("push", "alice/main", "a", "--device", "phone", "--sync").code == 0)
+      kill(daemon.processIdentifier, SIGHUP)
+      daemon.waitUntilExit()
+      #expect(daemon.terminationReason == .exit && daemon.terminationStatus == 0)
+      let kept = try programs.startDaemon(through: "/usr/bin/nohup")
+      kill(kept.processIdentifier, SIGHUP)
+      #expect(try programs.navsync("ls").code == 0)
+      kill(kept.processIdentifier, SIGTERM)
+      kept.waitUntilExit()
+      #expect(kept.terminationReason == .exit && kept.terminationStatus == 0)
+    }
+  }
+
   @Test func aPolicyIsAdopted() async throws {
     try await withPrograms { programs in
       let alone = try programs.navsync("push", "alice/main", "one", "--policy", "latest", "--device", "laptop")

@@ -50,11 +50,16 @@ final class Programs {
   }
 
   /// Starts a daemon on this state folder, and waits until it serves.
-  func startDaemon() throws -> Process {
+  ///
+  /// - Parameter through: a program that becomes the one that its arguments name, such as `env` or `nohup`. The first
+  ///   makes sure that no signal is ignored because the tests ignore it.
+  func startDaemon(through wrapper: String? = nil) throws -> Process {
     let process = Process()
     let output = Pipe()
-    process.executableURL = try BuiltProgram.url("navsyncd")
-    process.arguments = ["--listen", endpoint, "--log-level", "error"]
+    process.executableURL = URL(fileURLWithPath: wrapper ?? "/usr/bin/env")
+    process.arguments =
+      (wrapper == nil ? ["--default-signal=HUP"] : [])
+      + [try BuiltProgram.url("navsyncd").path, "--listen", endpoint, "--log-level", "error"]
     process.environment = environment
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output

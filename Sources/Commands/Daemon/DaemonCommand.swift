@@ -9,7 +9,7 @@ package struct DaemonCommand: RunnableCommand {
   package static let configuration = CommandConfiguration(
     name: "navsyncd", abstract: "Keep the navigation stacks of a person's devices, and pass them on.",
     discussion: """
-      Runs until it is ended by SIGTERM or SIGINT; what it was given is then on the disk and answered. When it serves it \
+      Runs until it is ended by SIGTERM, SIGINT or SIGHUP; what it was given is then on the disk and answered. When it serves it \
       prints a line that begins with 'ready:' to the standard output; what happens goes to the standard error.
 
       There are no keys yet, so it listens to this machine alone. Others reach it through a tunnel, such as ssh's.
@@ -74,7 +74,7 @@ package struct DaemonCommand: RunnableCommand {
     signal(SIGXFSZ, SIG_IGN)
     let log = DaemonLog(level: logLevel.level, format: format(on: console), descriptor: console.error)
     // From here on a signal waits for the daemon to be up, and then ends it well.
-    let signals = signals([SIGTERM, SIGINT])
+    let signals = signals([SIGTERM, SIGINT] + (isIgnored(SIGHUP) ? [] : [SIGHUP]))
     let daemon: SyncDaemon
     do {
       daemon = try SyncDaemon(try options(log))
@@ -86,7 +86,8 @@ package struct DaemonCommand: RunnableCommand {
     // A closed standard output is no reason to stop.
     try? console.print(Self.readyLine(daemon))
     for await signal in signals {
-      log.write(.info, "stopping", [("signal", signal == SIGINT ? "SIGINT" : "SIGTERM")])
+      let name = [SIGINT: "SIGINT", SIGHUP: "SIGHUP"][signal] ?? "SIGTERM"
+      log.write(.info, "stopping", [("signal", name)])
       ServiceNotification.send("STOPPING=1", to: notifications)
       daemon.stop()
       break

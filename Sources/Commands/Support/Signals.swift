@@ -20,3 +20,10 @@ package func signals(_ numbers: [Int32]) -> AsyncStream<Int32> {
     }
   }
 }
+
+/// Whether the process was started so that a signal does nothing, as `nohup` does with `SIGHUP`.
+func isIgnored(_ number: Int32) -> Bool {
+  let handler = signal(number, SIG_IGN)
+  signal(number, handler)
+  return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+}
