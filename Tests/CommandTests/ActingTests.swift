@@ -115,4 +115,22 @@ import Testing
       #expect(try Data(contentsOf: file) == foreign)
     }
   }
+
+  /// As a backup on a disk that is mounted to be read. Needs the right to mount, in a namespace of its own.
+  @Test(.enabled(if: geteuid() == 0)) func aStoreOnAReadOnlyDisk() async throws {
+    try await withPrograms { programs in
+      #expect(try programs.navsync("push", "alice/main", "a", "--device", "odd-100").code == 0)
+      let store = programs.state + "/navsync/devices/a?b#c%20d"
+      try FileManager.default.moveItem(atPath: programs.state + "/navsync/devices/odd-100", toPath: store)
+      let mount = "mount --bind \"$1\" \"$1\" && mount -o remount,ro,bind \"$1\""
+      guard try programs.run("/usr/bin/unshare", ["-m", "sh", "-c", mount, "sh", store]).code == 0 else { return }
+      func read(_ words: String...) throws -> Programs.Result {
+        let words = [try BuiltProgram.url("navsync").path] + words + ["--store", store]
+        return try programs.run(
+          "/usr/bin/unshare", ["-m", "sh", "-c", mount + " && shift && exec \"$@\"", "sh", store] + words)
+      }
+      #expect(try read("show", "alice/main").output.hasPrefix("alice/main  merge, 1 event\n"))
+      #expect(try read("verify").output == "1 event in 1 stack: whole\n")
+    }
+  }
 }

@@ -5,6 +5,8 @@ import CSQLite
 final class Database {
   enum Access {
     case reading
+    /// Reads a file that nobody can change, without locks and shared memory.
+    case readingFixed
     case writing
     /// Writes, and makes the file.
     case creating
@@ -22,11 +24,13 @@ final class Database {
     let flags =
       switch access {
       case .reading: SQLITE_OPEN_READONLY
+      case .readingFixed: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       case .writing: SQLITE_OPEN_READWRITE
       case .creating: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
     var opened: OpaquePointer?
-    let result = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    let name = access == .readingFixed ? Database.fixedName(path) : path
+    let result = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard let opened, result == SQLITE_OK else {
       let error = Database.error(ResultCode(rawValue: result), opened, path)
       sqlite3_close_v2(opened)
@@ -44,6 +48,12 @@ final class Database {
     // The "v2" waits for statements that are still to be finalized.
     sqlite3_close_v2(handle)
     pages.deallocate()
+  }
+
+  /// The path as a URI (sqlite.org/uri.html): what has a meaning there is escaped.
+  private static func fixedName(_ path: String) -> String {
+    let marks: [Character: String] = ["%": "%25", "?": "%3f", "#": "%23"]
+    return "file:" + path.map { marks[$0] ?? String($0) }.joined() + "?immutable=1"
   }
 
   /// How long a call waits for another connection before it gives up as busy.

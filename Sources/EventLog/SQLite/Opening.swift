@@ -57,7 +57,10 @@ struct Opening {
   static func reader(of folder: String) throws(LogError) -> sending SQLiteReader {
     let path = Schema.database(in: folder)
     guard access(path, F_OK) == 0 else { throw notFound(folder) }
-    let database = try Database(path, .reading)
+    // SQLite needs shared memory beside the file, and can't make it on a disk that is only read. Nothing changes the file
+    // there, and without a write-ahead log all is in it (sqlite.org/wal.html, "Read-Only Databases").
+    let isFixed = access(path + "-wal", F_OK) != 0 && access(folder, W_OK) != 0 && errno == EROFS
+    let database = try Database(path, isFixed ? .readingFixed : .reading)
     guard try database.number("PRAGMA page_count") != 0 else { throw notFound(folder) }
     try Schema.check(database)
     return try SQLiteReader(database)
