@@ -20,6 +20,8 @@ struct DaemonHandler: LoopHandler {
     case recallFailed(ServerCore.Recall, ServerCore.StorageFailure)
     case listed([Listing.Stack], ServerCore.Peer)
     case listFailed(ServerCore.Peer, ServerCore.StorageFailure)
+    /// Nil if it couldn't be read.
+    case found(PeerLink.Wish, PeerLink.Found?)
     /// End when everything admitted is answered, or a second later.
     case stop
   }
@@ -31,11 +33,15 @@ struct DaemonHandler: LoopHandler {
     var topics: Set<[UInt8]> = []
   }
 
-  private let loop: Loop
-  private let store: StoreThreads
-  private let log: DaemonLog
+  let loop: Loop
+  let store: StoreThreads
+  let log: DaemonLog
   private let ended: JobQueue<Bool>
-  private var core: ServerCore
+  var core: ServerCore
+  /// To other daemons.
+  var links: [PeerLink]
+  var reportAt = 0
+  var reportsAreOld = true
   private let routers: [SocketID]
   private var feeds: [Feed]
   private var topics: [String: [UInt8]] = [:]
@@ -47,7 +53,8 @@ struct DaemonHandler: LoopHandler {
 
   /// - Parameter ended: told when the loop ends.
   init(
-    _ loop: Loop, routers: [SocketID], feeds: [Feed], _ core: ServerCore, _ store: StoreThreads, _ log: DaemonLog,
+    _ loop: Loop, routers: [SocketID], feeds: [Feed], _ core: ServerCore, links: [PeerLink], _ store: StoreThreads,
+    _ log: DaemonLog,
     ended: JobQueue<Bool>
   ) {
     self.loop = loop
@@ -57,14 +64,11 @@ struct DaemonHandler: LoopHandler {
     self.store = store
     self.log = log
     self.ended = ended
+    self.links = links
+    openLinks(at: ServerCore.Moment(Moment.now()))
   }
 
-  var deadline: Int? {
-    switch (core.deadline, stopAt) {
-    case (let one?, let other?): min(one, other)
-    case (let one, nil), (nil, let one): one
-    }
-  }
+  var deadline: Int? { [core.deadline, stopAt, linkDeadline].compactMap(\.self).min() }
 
   // MARK: What happens
 
@@ -92,6 +96,7 @@ struct DaemonHandler: LoopHandler {
       case .recallFailed(let recall, let failure): core.recallFailed(recall, failure, at: moment)
       case .listed(let stacks, let peer): core.listed(stacks, for: peer, at: moment)
       case .listFailed(let peer, let failure): core.listFailed(for: peer, failure, at: moment)
+      case .found(let wish, let found): self.found(found, for: wish, at: moment)
       case .stop:
         core.stopping()
         if stopAt == nil { stopAt = now.monotonic + Self.stopMilliseconds }
@@ -112,6 +117,10 @@ struct DaemonHandler: LoopHandler {
 
   mutating func connectionsChanged(_ events: [ConnectionEvent], on socket: SocketID, at now: Moment) {
     for event in events {
+      guard routers.contains(socket) || feeds.contains(where: { $0.socket == socket }) else {
+        linkChanged(event.change, on: socket, at: ServerCore.Moment(now))
+        continue
+      }
       switch event.change {
       case .acceptFailed(let number):
         core.count("connections_not_accepted")
@@ -130,7 +139,9 @@ struct DaemonHandler: LoopHandler {
   mutating func turnEnded(at now: Moment) {
     let moment = ServerCore.Moment(now)
     if let deadline = core.deadline, deadline <= now.monotonic { core.timerFired(at: moment) }
+    linkTimers(at: moment)
     carryOut(at: moment)
+    reportLinks(at: moment)
     guard let stopAt, core.isQuiet || now.monotonic >= stopAt else { return }
     if !core.isQuiet { log.write(.warning, "stopped with appends that were not answered") }
     loop.stop()
@@ -144,10 +155,11 @@ struct DaemonHandler: LoopHandler {
 
   // MARK: What is to be done
 
-  private mutating func carryOut(at moment: ServerCore.Moment) {
+  mutating func carryOut(at moment: ServerCore.Moment) {
     while true {
+      let didAnything = carryOutLinks(at: moment)
       let actions = core.drain()
-      guard !actions.isEmpty else { return }
+      guard !actions.isEmpty || didAnything else { return }
       full.removeAll(keepingCapacity: true)
       for action in actions {
         switch action {
@@ -173,6 +185,10 @@ struct DaemonHandler: LoopHandler {
     // One copy of the bytes for all.
     var frame = Frame(bytes)
     for peer in peers {
+      if let place = peer.link {
+        links[place].inbox.append(bytes)
+        continue
+      }
       let (number, router) = peer.onRouter
       switch full.contains(peer) ? .full : loop.send(&frame, to: number, on: routers[router]) {
       case .sent: break

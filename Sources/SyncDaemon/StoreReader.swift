@@ -5,8 +5,8 @@ import WireFormat
 
 /// The thread that reads the log: loads stacks, and reads for followers.
 final class StoreReader {
-  private let log: any EventLogReader
-  private let lines: DaemonLog
+  let log: any EventLogReader
+  let lines: DaemonLog
   private var outbox = Outbox()
   /// Where the last reads with authors' states ended, newest last.
   private var walks: [AuthorWalk] = []
@@ -33,6 +33,7 @@ final class StoreReader {
         case .read(let read): command = self.read(read)
         case .recall(let recall): command = self.recall(recall)
         case .list(let space, let peer): command = list(space, peer)
+        case .wish(let wish): command = find(wish)
         }
         outbox.post(command)
       }

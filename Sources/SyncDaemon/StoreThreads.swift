@@ -23,6 +23,7 @@ final class StoreThreads: Sendable {
     case read(ServerCore.Read)
     case recall(ServerCore.Recall)
     case list(Name?, ServerCore.Peer)
+    case wish(PeerLink.Wish)
   }
 
   /// What is known when the log is open.

@@ -37,8 +37,9 @@ public final class SyncDaemon: Sendable {
         let sockets = try Self.bind(options, on: loop)
         bound.withLock { $0 = Bound(endpoints: sockets.endpoints, feed: sockets.feedEndpoints) }
         let core = Self.core(options, threads, sockets.endpoints, sockets.feedEndpoints)
+        let links = Self.links(options, core.configuration)
         return DaemonHandler(
-          loop, routers: sockets.routers, feeds: sockets.feeds, core, threads, options.log, ended: ended)
+          loop, routers: sockets.routers, feeds: sockets.feeds, core, links: links, threads, options.log, ended: ended)
       }
     } catch {
       threads.finish()
@@ -91,6 +92,18 @@ public final class SyncDaemon: Sendable {
         "\(endpoint): listening beyond this machine needs keys, which this version doesn't have; use 127.0.0.1 and a "
           + "tunnel, such as ssh's")
     }
+    for endpoint in options.peers {
+      guard endpoint.isLoopback else {
+        throw SyncDaemonError(
+          .notAllowed,
+          "\(endpoint): following a daemon beyond this machine needs keys, which this version doesn't have; use a "
+            + "tunnel to 127.0.0.1, such as ssh's")
+      }
+      guard !options.listen.contains(endpoint) else {
+        throw SyncDaemonError(
+          .notAllowed, "\(endpoint) is where this daemon listens: a daemon can't follow itself; name another one")
+      }
+    }
     for endpoint in options.listen where endpoint.path == nil {
       options.log.write(
         .warning, "every local user may act on all stacks through a tcp endpoint", [("endpoint", "\(endpoint)")])
@@ -133,6 +146,19 @@ public final class SyncDaemon: Sendable {
     // A connection takes one file; some are left for the log and the rest.
     configuration.maximumSessions = min(options.maximumSessions, max(ProcessSetup.prepare() - 64, 16))
     return ServerCore(configuration, names: DeviceNameFact.names(in: opened.facts))
+  }
+
+  private static func links(_ options: SyncDaemonOptions, _ configuration: ServerCore.Configuration) -> [PeerLink] {
+    let daemon = configuration.daemon
+    return options.peers.map { endpoint in
+      // A device's name can't be longer than 64 characters, and the other daemon lists it among the devices.
+      var settings = PeerCore.Settings(
+        daemon: daemon, epoch: configuration.epoch, endpoint: endpoint.description,
+        name: "navsyncd-\(daemon.description.prefix(8))")
+      settings.software = options.software
+      settings.seed = .random(in: 0 ... .max)
+      return PeerLink(endpoint, PeerCore(settings, at: ServerCore.Moment(Moment.now())))
+    }
   }
 
   private func tellOfOpening() {

@@ -21,6 +21,8 @@ public struct SyncDaemonOptions: Sendable {
   public var listen: [Endpoint]
   /// Where the feed can be subscribed to.
   public var feed: [Endpoint]
+  /// Other daemons to follow and to be levelled with. Beyond this machine it is refused, as for `listen`.
+  public var peers: [Endpoint] = []
   public var store: Store
   /// Program and version, for clients and the log.
   public var software: String

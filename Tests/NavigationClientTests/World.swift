@@ -7,10 +7,13 @@ import ZeroMQ
 /// A daemon on a store and a socket of its own, and devices with folders of their own.
 final class World: Sendable {
   let folder: String
+  private let peers: [String]
   private let daemon = Locked<SyncDaemon?>(nil)
 
-  init(_ folder: URL, starts: Bool = true) throws {
+  /// - Parameter peers: other daemons that this one follows.
+  init(_ folder: URL, starts: Bool = true, peers: [String] = []) throws {
     self.folder = folder.path
+    self.peers = peers
     if starts { try start() }
   }
 
@@ -21,6 +24,7 @@ final class World: Sendable {
     var options = try SyncDaemonOptions(
       listen: [try Endpoint(endpoint)], store: .folder(store), log: DaemonLog(level: .error))
     options.software = "test"
+    options.peers = try peers.map { try Endpoint($0) }
     let new = try SyncDaemon(options)
     daemon.withLock { $0 = new }
   }

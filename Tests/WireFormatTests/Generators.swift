@@ -176,7 +176,7 @@ struct Generator {
         Presence(
           stack: text(), device: chance(50) ? device() : nil, name: text(), state: pick([.active, .away, .gone]),
           top: chance(50) ? EntryID(Dot(device(), 1 + below(1 << 50)), number()) : nil))
-    case 15: return .list(List(space: text(), devicesOnly: chance(50)))
+    case 15: return .list(List(space: text(), devicesOnly: chance(50), follows: chance(50)))
     case 16:
       return .listing(
         Listing(
@@ -193,12 +193,25 @@ struct Generator {
         StatusReport(
           software: text(), daemon: device(), epoch: random.next(), startedAt: number(), store: text(),
           endpoints: (0..<below(3)).map { _ in text() },
-          counters: (0..<below(4)).map { _ in StatusReport.Counter(name: text(), value: number()) }))
+          counters: (0..<below(4)).map { _ in StatusReport.Counter(name: text(), value: number()) },
+          peers: (0..<below(3)).map { _ in peer() }))
     case _: return .range(RangeRequest(stack: text(), epoch: random.next(), from: number(), to: number()))
     }
   }
 
   static let messageKinds = 20
+
+  private mutating func peer() -> StatusReport.Peer {
+    var peer = StatusReport.Peer(
+      endpoint: text(), daemon: chance(50) ? device() : nil, connected: chance(50), since: number())
+    peer.stacks = number()
+    peer.behind = number()
+    peer.ahead = number()
+    peer.forked = number()
+    peer.heldBack = number()
+    peer.problem = text()
+    return peer
+  }
 
   private mutating func policy() -> Policy? { pick([nil, .merge, .latest, .lead(device())]) }
 

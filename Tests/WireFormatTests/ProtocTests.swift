@@ -172,6 +172,7 @@ import Testing
     ),
     (#"list { space: "a" }"#, .list(List(space: "a"))),
     (#"list { devices_only: true }"#, .list(List(devicesOnly: true))),
+    (#"list { follow: true }"#, .list(List(follows: true))),
     (
       #"""
       listing { stacks { stack: "a/b" policy: "merge" head: 1 devices: 2 last_stored: 3 }
@@ -194,10 +195,30 @@ import Testing
           counters: [.init(name: "events_accepted", value: 3)]))
     ),
     (
+      #"""
+      status_report { daemon: \#(idText) peers { endpoint: "tcp://x" daemon: \#(idText) connected: true since: 4 stacks: 5
+      behind: 6 ahead: 7 forked: 8 held_back: 9 problem: "p" } peers { endpoint: "y" } }
+      """#,
+      .statusReport(
+        StatusReport(
+          software: "", daemon: id, epoch: 0, startedAt: 0, store: "", endpoints: [], counters: [], peers: peers))
+    ),
+    (
       #"range { stack: "a/b" epoch: 5 from: 2 to: 9007199254740991 }"#,
       .range(RangeRequest(stack: "a/b", epoch: 5, from: 2, to: Dot.maximumSequence))
     ),
   ]
+
+  private static var peers: [StatusReport.Peer] {
+    var peer = StatusReport.Peer(endpoint: "tcp://x", daemon: id, connected: true, since: 4)
+    peer.stacks = 5
+    peer.behind = 6
+    peer.ahead = 7
+    peer.forked = 8
+    peer.heldBack = 9
+    peer.problem = "p"
+    return [peer, StatusReport.Peer(endpoint: "y", connected: false, since: 0)]
+  }
 
   private static var authorState: AuthorState {
     let other = DeviceID(high: 0, low: 3)

@@ -18,6 +18,9 @@ package struct DaemonCommand: RunnableCommand {
       CommandExample("navsyncd", "Where this user's clients look for it, with its store among the user's state."),
       CommandExample(
         "navsyncd --store /var/lib/navsync --listen ipc:///run/navsync/sync", "As a service of the machine."),
+      CommandExample(
+        "navsyncd --peer tcp://127.0.0.1:5757",
+        "A laptop's own daemon, which works offline and is levelled with the one at home when that is there."),
       CommandExample("navsyncd --store memory --listen tcp://127.0.0.1:5757", "For a try; nothing is kept."),
     ],
     exitCodes: [
@@ -38,6 +41,12 @@ package struct DaemonCommand: RunnableCommand {
     placeholder: "ENDPOINT", environment: "NAVSYNC_FEED",
     help: "Where the feed can be subscribed to; without it beside the first ipc endpoint.")
   var feed: [String] = []
+  @Option(
+    placeholder: "ENDPOINT", environment: "NAVSYNC_PEER",
+    help:
+      "Another daemon to be kept level with, both ways; one of two naming the other is enough. May be given again."
+  )
+  var peer: [String] = []
   @Option(
     placeholder: "PATH", environment: "NAVSYNC_STORE",
     help: "The folder of the log, or 'memory'; without it navsync/daemon in the user's state folder.")
@@ -103,9 +112,11 @@ package struct DaemonCommand: RunnableCommand {
   private func options(_ log: DaemonLog) throws -> SyncDaemonOptions {
     let store: SyncDaemonOptions.Store =
       self.store == "memory" ? .memory : .folder(self.store ?? Device.stateFolder + "/daemon")
-    return try SyncDaemonOptions(
+    var options = try SyncDaemonOptions(
       listen: try endpoints(listen), feed: feed.isEmpty ? nil : try endpoints(feed), store: store,
       software: "navsyncd \(Version.number)", log: log)
+    options.peers = try endpoints(peer)
+    return options
   }
 
   /// Several in one word, as in a variable of the environment, stand apart by spaces.

@@ -135,6 +135,44 @@ package struct Status: RunnableCommand {
     var store: String
     var endpoints: [String]
     var counters: [String: Int]
+    var peers: [PeerRow]
+  }
+
+  private struct PeerRow: Encodable {
+    var endpoint: String
+    var daemon: String?
+    var connected: Bool
+    var since: String
+    var stacks: Int
+    var behind: Int
+    var ahead: Int
+    var forked: Int
+    var heldBack: Int
+    var problem: String?
+
+    init(_ peer: StatusReport.Peer) {
+      endpoint = peer.endpoint
+      daemon = peer.daemon?.description
+      connected = peer.connected
+      since = rfc3339(milliseconds: peer.since)
+      stacks = peer.stacks
+      behind = peer.behind
+      ahead = peer.ahead
+      forked = peer.forked
+      heldBack = peer.heldBack
+      problem = peer.problem.isEmpty ? nil : peer.problem
+    }
+
+    var text: String {
+      var words = [
+        endpoint, "\(connected ? "connected" : "not connected") since \(since)", "\(stacks) stacks",
+        "\(behind) events to come, \(ahead) to go",
+      ]
+      if forked > 0 { words.append("\(forked) stacks with two histories stand still") }
+      if heldBack > 0 { words.append("\(heldBack) held back") }
+      if let problem { words.append(problem) }
+      return words.joined(separator: "; ")
+    }
   }
 
   package func run(on console: Console) async throws {
@@ -143,14 +181,15 @@ package struct Status: RunnableCommand {
     let report = Report(
       software: status.software, daemon: status.daemon.description, epoch: String(status.epoch, radix: 16),
       started: rfc3339(milliseconds: status.startedAt), store: status.store, endpoints: status.endpoints,
-      counters: Dictionary(status.counters.map { ($0.name, $0.value) }) { $1 })
+      counters: Dictionary(status.counters.map { ($0.name, $0.value) }) { $1 }, peers: status.peers.map(PeerRow.init))
     if output.json { return try printJSON([report], on: console) }
     try printTable(
       [
         ["daemon", report.daemon], ["software", report.software], ["store", report.store],
         ["epoch", report.epoch], ["started", report.started],
         ["endpoints", report.endpoints.joined(separator: " ")],
-      ] + status.counters.map { [$0.name.replacingOccurrences(of: "_", with: " "), "\($0.value)"] }, on: console)
+      ] + report.peers.map { ["peer", $0.text] }
+        + status.counters.map { [$0.name.replacingOccurrences(of: "_", with: " "), "\($0.value)"] }, on: console)
   }
 }
 

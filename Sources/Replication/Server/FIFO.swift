@@ -43,3 +43,11 @@ struct FIFO<Element> {
 }
 
 extension FIFO: Sendable where Element: Sendable {}
+
+extension FIFO: Equatable where Element: Equatable {
+  static func == (left: FIFO, right: FIFO) -> Bool { left.elements[left.start...] == right.elements[right.start...] }
+}
+
+extension FIFO: Hashable where Element: Hashable {
+  func hash(into hasher: inout Hasher) { hasher.combine(elements[start...]) }
+}

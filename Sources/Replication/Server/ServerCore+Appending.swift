@@ -28,7 +28,8 @@ extension ServerCore {
       return reject(first, slot, .malformed, "a sequence number out of range", to: peer, at: moment)
     }
     let run = Parked(
-      peer: peer, device: append.device, firstSequence: append.firstSequence, previous: append.previous,
+      peer: peer, device: append.device, firstSequence: append.firstSequence,
+      previous: sessions[peer]?.isLink == true ? nil : append.previous,
       events: append.events, bytes: bytes)
     guard stacks[slot]!.parked[append.device] == nil else {
       backlog += bytes
@@ -204,7 +205,10 @@ extension ServerCore {
       reply(.accepted(answer.accepted), to: answer.peer, at: moment)
     }
     for (part, firstOffset) in zip(parts, firstOffsets) {
-      distribute(part.commit, part.slot, firstOffset: firstOffset, at: moment)
+      let bringer = part.thanks.first?.peer
+      let isOfOne = part.thanks.allSatisfy { $0.peer == bringer }
+      distribute(part.commit, part.slot, firstOffset: firstOffset, broughtBy: isOfOne ? bringer : nil, at: moment)
+      if firstOffset == 1 { tellOfNewStack(part.commit, at: moment) }
     }
     for slot in Set(parts.map(\.slot)).sorted() {
       for device in stacks[slot]!.parked.keys.sorted() { compareNext(of: device, slot) }

@@ -315,7 +315,11 @@ extension ServerCore {
   }
 
   /// A batch is on stable storage: to the followers that are at its beginning it goes at once, the others read it.
-  mutating func distribute(_ part: CommitPart, _ slot: Int, firstOffset: Int, at moment: Moment) {
+  ///
+  /// - Parameter bringer: who brought all of it. Another daemon is only told that it is past it.
+  mutating func distribute(
+    _ part: CommitPart, _ slot: Int, firstOffset: Int, broughtBy bringer: Peer?, at moment: Moment
+  ) {
     let before = firstOffset - 1
     let last = before + part.batch.count
     var plain: [Peer] = []
@@ -328,7 +332,13 @@ extension ServerCore {
         cursor.position = last
         cursor.seen = last
         sessions[peer]!.follows[slot] = cursor
-        if cursor.wantsAuthorStates { stateful.append(peer) } else { plain.append(peer) }
+        if peer == bringer, sessions[peer]!.isOtherDaemon {
+          tellOfPassing(last, slot, to: peer)
+        } else if cursor.wantsAuthorStates {
+          stateful.append(peer)
+        } else {
+          plain.append(peer)
+        }
       } else {
         if !cursor.isBehind { counters.add(to: .fellBehind) }
         wantRead(Errand(slot: slot), for: peer, at: moment)

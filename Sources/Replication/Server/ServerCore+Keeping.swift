@@ -21,6 +21,7 @@ extension ServerCore {
   }
 
   mutating func listReceived(_ list: List, from peer: Peer, at moment: Moment) {
+    if list.follows { sessions[peer]!.followsList = true }
     guard !list.devicesOnly else { return listed([], for: peer, at: moment) }
     guard !list.space.isEmpty else { return put(.list(nil, for: peer)) }
     do {
@@ -65,13 +66,13 @@ extension ServerCore {
         StatusReport(
           software: configuration.software, daemon: configuration.daemon, epoch: configuration.epoch,
           startedAt: configuration.startedAt, store: configuration.store, endpoints: configuration.endpoints,
-          counters: values)), to: peer, at: moment)
+          counters: values, peers: linkReports)), to: peer, at: moment)
   }
 
   /// What is now, and not since the start.
   package var gauges: [(name: String, value: Int)] {
     [
-      ("sessions", sessions.count), ("stacks_in_use", slots.count),
+      ("sessions", sessions.values.count { !$0.isLink }), ("stacks_in_use", slots.count),
       ("followers_behind", sessions.values.count { !$0.toRead.isEmpty || $0.reading != nil }),
       ("backlog_bytes", backlog),
     ]
@@ -128,7 +129,7 @@ extension ServerCore {
   private mutating func probe(at moment: Moment) {
     probeAt = nil
     lastProbe = moment.milliseconds
-    let open = sessions.filter { !$0.value.isFull }.keys.sorted { $0.number < $1.number }
+    let open = sessions.filter { !$0.value.isFull && !$0.value.isLink }.keys.sorted { $0.number < $1.number }
     let pong = Message.pong(Pong(serverTime: serverTime(moment), heads: []))
     if !open.isEmpty { put(.send(to: open, bytes: pong.encoded(), kind: .probe)) }
   }
@@ -138,7 +139,7 @@ extension ServerCore {
     let now = moment.milliseconds
     for peer in sessions.keys.sorted(by: { $0.number < $1.number }) {
       let session = sessions[peer]!
-      guard now - session.lastHeard >= Self.silenceMilliseconds else { continue }
+      guard !session.isLink, now - session.lastHeard >= Self.silenceMilliseconds else { continue }
       if !session.isAway {
         sessions[peer]!.isAway = true
         for slot in session.shown.keys.sorted() { relay(.away, from: peer, slot, at: moment) }

@@ -1,5 +1,5 @@
 package import NavigationModel
-import WireFormat
+package import WireFormat
 
 /// The daemon's half of the sync protocol: all sessions, and the stacks in use.
 ///
@@ -49,6 +49,8 @@ package struct ServerCore: Sendable {
   var lastProbe: Int?
   var isStopping = false
   var extraCounters: [String: Int] = [:]
+  /// What the links to other daemons say of themselves, for the status report.
+  package var linkReports: [StatusReport.Peer] = []
   private var actions: [Action] = []
 
   /// - Parameter names: the devices' display names that the log keeps.
@@ -98,7 +100,7 @@ extension ServerCore {
     }
   }
 
-  private mutating func received(_ message: Message, bytes: Int, from peer: Peer, at moment: Moment) {
+  mutating func received(_ message: Message, bytes: Int, from peer: Peer, at moment: Moment) {
     if case .hello(let hello) = message {
       helloReceived(hello, from: peer, at: moment)
       return
@@ -108,7 +110,7 @@ extension ServerCore {
       refuse(.message, .helloNeeded, "no session: say Hello first", to: peer, at: moment)
       return
     }
-    if let (about, stack) = request(message), !mayRequest(peer, at: moment) {
+    if let (about, stack) = request(message), !sessions[peer]!.isLink, !mayRequest(peer, at: moment) {
       let reason = "more than \(configuration.requestsASecond) requests a second; ask less often"
       refuse(about, stack: stack, .tooMany, reason, to: peer, at: moment)
       return

@@ -28,6 +28,10 @@ extension ServerCore {
     /// What the device shows, by the stack's slot.
     var shown: [Int: EntryID?] = [:]
     var isAway = false
+    /// It is the daemon's own, of a link to another daemon.
+    var isLink = false
+    /// It is told of every stack that comes to be.
+    var followsList = false
     /// Requests that it may still make, and when they were counted last.
     var requests: Int
     var countedAt: Int
@@ -41,6 +45,9 @@ extension ServerCore {
       self.requests = requests
       countedAt = now
     }
+
+    /// Another daemon's link: whoever wants every stack, and isn't a link of our own.
+    var isOtherDaemon: Bool { followsList && !isLink }
 
     /// Whether events can be sent now.
     var isOpen: Bool { credit > 0 && !isFull }

@@ -76,11 +76,14 @@ public struct List: Hashable, Sendable {
   public var space: String
   /// No stacks in the answer: who only wants to know what devices are called needn't wait for a long list.
   public var devicesOnly: Bool
+  /// Whether a ``Listing`` is to come of every stack that comes to be, as long as the session lasts.
+  public var follows: Bool
   public var unknown: UnknownFields = []
 
-  public init(space: String = "", devicesOnly: Bool = false) {
+  public init(space: String = "", devicesOnly: Bool = false, follows: Bool = false) {
     self.space = space
     self.devicesOnly = devicesOnly
+    self.follows = follows
   }
 }
 
@@ -157,6 +160,36 @@ public struct StatusReport: Hashable, Sendable {
     }
   }
 
+  /// Another daemon that this one follows.
+  public struct Peer: Hashable, Sendable {
+    public var endpoint: String
+    /// Nil if it never answered.
+    public var daemon: DeviceID?
+    public var connected: Bool
+    /// Since when it is, or isn't, in milliseconds since 1970.
+    public var since: Int
+    /// How many stacks are followed there.
+    public var stacks = 0
+    /// Events that the other is known to have and this daemon lacks.
+    public var behind = 0
+    /// Events that this daemon has and the other lacks, as far as is known.
+    public var ahead = 0
+    /// Stacks that stand still on this link because one device id has two histories.
+    public var forked = 0
+    /// Events that could not be taken in yet and will come again, since the start.
+    public var heldBack = 0
+    /// What keeps it from being connected, or stacks from going on; empty if nothing.
+    public var problem = ""
+    public var unknown: UnknownFields = []
+
+    public init(endpoint: String, daemon: DeviceID? = nil, connected: Bool, since: Int) {
+      self.endpoint = endpoint
+      self.daemon = daemon
+      self.connected = connected
+      self.since = since
+    }
+  }
+
   public var software: String
   public var daemon: DeviceID
   public var epoch: UInt64
@@ -166,11 +199,13 @@ public struct StatusReport: Hashable, Sendable {
   public var store: String
   public var endpoints: [String]
   public var counters: [Counter]
+  /// In the order in which they were named to the daemon.
+  public var peers: [Peer]
   public var unknown: UnknownFields = []
 
   public init(
     software: String, daemon: DeviceID, epoch: UInt64, startedAt: Int, store: String, endpoints: [String],
-    counters: [Counter]
+    counters: [Counter], peers: [Peer] = []
   ) {
     self.software = software
     self.daemon = daemon
@@ -179,5 +214,6 @@ public struct StatusReport: Hashable, Sendable {
     self.store = store
     self.endpoints = endpoints
     self.counters = counters
+    self.peers = peers
   }
 }

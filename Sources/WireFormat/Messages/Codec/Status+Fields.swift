@@ -7,6 +7,7 @@ extension List: FieldCodable {
       switch field {
       case 1: space = try fields.text()
       case 2: devicesOnly = try fields.flag()
+      case 3: follows = try fields.flag()
       case _: try fields.unknown(&unknown)
       }
     }
@@ -15,6 +16,7 @@ extension List: FieldCodable {
   func write(to fields: inout FieldWriter) {
     fields.text(1, space)
     fields.flag(2, devicesOnly)
+    fields.flag(3, follows)
     fields.unknown(unknown)
   }
 }
@@ -115,6 +117,7 @@ extension StatusReport: FieldCodable {
       case 5: store = try fields.text()
       case 6: endpoints.append(try fields.text())
       case 7: counters.append(try fields.message())
+      case 8: peers.append(try fields.message())
       case _: try fields.unknown(&unknown)
       }
     }
@@ -129,6 +132,7 @@ extension StatusReport: FieldCodable {
     fields.text(5, store)
     for endpoint in endpoints { fields.element(6, endpoint) }
     for counter in counters { fields.message(7, counter) }
+    for peer in peers { fields.message(8, peer) }
     fields.unknown(unknown)
   }
 }
@@ -148,6 +152,41 @@ extension StatusReport.Counter: FieldCodable {
   func write(to fields: inout FieldWriter) {
     fields.text(1, name)
     fields.number(2, value)
+    fields.unknown(unknown)
+  }
+}
+
+extension StatusReport.Peer: FieldCodable {
+  init(from fields: inout FieldReader) throws(DecodeError) {
+    self.init(endpoint: "", connected: false, since: 0)
+    while let field = try fields.next() {
+      switch field {
+      case 1: endpoint = try fields.text()
+      case 2: daemon = try fields.device()
+      case 3: connected = try fields.flag()
+      case 4: since = try fields.number()
+      case 5: stacks = try fields.number()
+      case 6: behind = try fields.number()
+      case 7: ahead = try fields.number()
+      case 8: forked = try fields.number()
+      case 9: heldBack = try fields.number()
+      case 10: problem = try fields.text()
+      case _: try fields.unknown(&unknown)
+      }
+    }
+  }
+
+  func write(to fields: inout FieldWriter) {
+    fields.text(1, endpoint)
+    fields.device(2, daemon)
+    fields.flag(3, connected)
+    fields.number(4, since)
+    fields.number(5, stacks)
+    fields.number(6, behind)
+    fields.number(7, ahead)
+    fields.number(8, forked)
+    fields.number(9, heldBack)
+    fields.text(10, problem)
     fields.unknown(unknown)
   }
 }
