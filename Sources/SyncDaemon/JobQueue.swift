@@ -57,11 +57,11 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
     return isCut
   }
 
-  /// Waits for jobs and takes them all; nil when the queue is closed and empty.
-  func next() -> [Job]? {
+  /// Waits for jobs, unless told not to, and takes them all; nil when the queue is closed and empty.
+  func next(waits: Bool = true) -> [Job]? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    while jobs.isEmpty {
+    while jobs.isEmpty, waits || isClosed {
       if isClosed { return nil }
       pthread_cond_wait(changed, mutex)
     }

@@ -126,11 +126,14 @@ private final class ReaderInTransit: @unchecked Sendable {
   }
 }
 
-/// The thread that commits.
-private final class StoreWriter {
+/// The thread that commits. Facts come after commits, one at a time: each takes a sync of its own, and when a whole fleet
+/// says its names at once nobody's events wait for that.
+final class StoreWriter {
   private let log: any EventLog
   private let lines: DaemonLog
   private var outbox = Outbox()
+  /// To be kept, the newest of each.
+  private var facts: [String: [UInt8]] = [:]
 
   init(_ log: any EventLog, _ lines: DaemonLog) {
     self.log = log
@@ -138,17 +141,26 @@ private final class StoreWriter {
   }
 
   func run(_ jobs: JobQueue<StoreThreads.WriteJob>) {
-    while let batch = jobs.next() {
+    while let batch = jobs.next(waits: facts.isEmpty) {
       for job in batch {
         switch job {
         case .attach(let mailbox): outbox.attach(mailbox)
         case .commit(let commit): outbox.post(append(commit))
-        case .keep(let key, let value): keep(key, value)
+        case .keep(let key, let value): facts[key] = value
         }
       }
+      if let (key, value) = facts.popFirst() { keep(key, value) }
+    }
+    // The end is near; a name that isn't kept is said again.
+    for (key, value) in facts.sorted(by: { Self.weight($0.key) < Self.weight($1.key) }).prefix(Self.factsAtTheEnd) {
+      keep(key, value)
     }
     do { try log.close() } catch { lines.write(.error, "the log didn't close well", [("problem", "\(error)")]) }
   }
+
+  private static let factsAtTheEnd = 64
+
+  private static func weight(_ key: String) -> Int { key.hasPrefix(DeviceNameFact.prefix) ? 1 : 0 }
 
   private func append(_ commit: ServerCore.Commit) -> DaemonHandler.Command {
     do throws(LogError) {
