@@ -115,12 +115,13 @@ public final class SyncDaemon: Sendable {
     var socketOptions = SocketOptions()
     socketOptions.sendLimit = options.sendLimit
     for endpoint in options.listen {
-      let socket = try loop.router(bind: endpoint, socketOptions)
+      // A name such as localhost is a client's way to write it; libzmq binds to addresses only.
+      let socket = try loop.router(bind: try endpoint.resolved(), socketOptions)
       sockets.routers.append(socket)
       sockets.endpoints.append(loop.endpoint(of: socket) ?? endpoint)
     }
     for endpoint in options.feed {
-      let socket = try loop.xpub(bind: endpoint)
+      let socket = try loop.xpub(bind: try endpoint.resolved())
       sockets.feeds.append(DaemonHandler.Feed(socket: socket, carriesEvents: endpoint.path != nil))
       sockets.feedEndpoints.append(loop.endpoint(of: socket) ?? endpoint)
     }

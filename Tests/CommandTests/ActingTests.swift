@@ -39,6 +39,28 @@ import Testing
     }
   }
 
+  /// What a device heard others called it knows without a daemon too.
+  @Test func aReplicaShowsOthersByName() async throws {
+    try await withPrograms { programs in
+      let daemon = try programs.startDaemon()
+      #expect(try programs.navsync("push", "alice/main", "a", "--device", "phone", "--sync").code == 0)
+      #expect(try programs.navsync("push", "alice/main", "b", "--device", "laptop", "--sync").code == 0)
+      kill(daemon.processIdentifier, SIGTERM)
+      daemon.waitUntilExit()
+      let shown = try programs.navsync("show", "alice/main", "--device", "laptop")
+      #expect(shown.code == 0 && shown.output.hasSuffix("1  a  phone:1:0\n2  b  laptop:1:0\n"))
+    }
+  }
+
+  /// A name is as good as an address, for the daemon as for its clients.
+  @Test func localhostIsAnAddress() async throws {
+    try await withPrograms { programs in
+      let script = #"exec 3< <("$0" --listen tcp://localhost:0 --store memory); read -r line <&3; echo "$line"; kill $!"#
+      let listening = try programs.run("/bin/bash", ["-c", script, try BuiltProgram.url("navsyncd").path])
+      #expect(listening.output.hasPrefix("ready: tcp://"), "\(listening.error)")
+    }
+  }
+
   /// A closed terminal ends the daemon as well as a service manager does; `nohup` keeps it.
   @Test func theTerminalIsClosed() async throws {
     try await withPrograms { programs in

@@ -247,7 +247,7 @@ extension Engine {
     defer { askNext() }
     switch message {
     case .listing(let listing):
-      for device in listing.devices { names[device.device] = device.name }
+      for device in listing.devices { learn(device.name, of: device.device) }
       guard !lists.isEmpty else { return }
       lists[0].parts.append(listing)
       guard listing.last else { return }
@@ -266,6 +266,16 @@ extension Engine {
       if refused.about == .status, !reports.isEmpty { reports.removeFirst().reply?.fail(error) }
     case _: break
     }
+  }
+
+  /// What a device is called. Kept beside the events of a stack that it acted on, so that the replica can be read by
+  /// names without a daemon. It is for people only, so a disk that won't take it is no matter.
+  mutating func learn(_ name: String, of device: DeviceID) {
+    guard !name.isEmpty, names[device] != name || !keptNames.contains(device) else { return }
+    names[device] = name
+    guard stacks.values.contains(where: { $0.replica.chains.vector[device] > 0 }) else { return }
+    keptNames.insert(device)
+    try? replica.log?.setFact(DeviceNameFact.key(of: device), Array(name.utf8))
   }
 
   mutating func failRequests(_ error: ClientError) {

@@ -56,7 +56,7 @@ extension Engine {
       }
       dirty.insert(name)
     case .presence(let name, let peer):
-      names[peer.device] = peer.name
+      learn(peer.name, of: peer.device)
       stacks[name]?.presence[peer.device] =
         peer.state == .gone
         ? nil : DevicePresence(device: peer.device, name: peer.name, isAway: peer.state == .away, top: peer.top)
@@ -202,6 +202,9 @@ extension Engine {
     }
     stacks[name]?.conflictsMayDiffer = true
     dirty.insert(name)
+    for author in batch.authors where !keptNames.contains(author.device) {
+      if let name = names[author.device] { learn(name, of: author.device) }
+    }
     if stack.replica.last.map({ names[$0.event.dot.device] == nil }) == true { askNames(at: now) }
   }
 

@@ -77,6 +77,8 @@ struct Engine: LoopHandler {
   var dirty: Set<StackName> = []
   var connection = Connection.offline
   var names: [DeviceID: String] = [:]
+  /// Whose names stand in the log.
+  var keptNames: Set<DeviceID> = []
   var waiters: [Waiter] = []
   /// What waiters are told when the new state is published.
   var answers: [(reply: Reply<Void>, result: Result<Void, ClientError>)] = []
@@ -129,6 +131,9 @@ struct Engine: LoopHandler {
     if let device { names[device] = configuration.name }
     if let log {
       try takeUp(log)
+      let kept = DeviceNameFact.names(in: try log.facts(prefixed: DeviceNameFact.prefix))
+      names.merge(kept) { own, _ in own }
+      keptNames = Set(kept.keys)
       clockOffset = try log.fact("clockOffset").flatMap { Int(String(decoding: $0, as: UTF8.self)) }
     }
   }
