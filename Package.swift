@@ -17,6 +17,7 @@ let package = Package(
   products: [
     .executable(name: "navsync", targets: ["navsync"]),
     .executable(name: "navsyncd", targets: ["navsyncd"]),
+    .executable(name: "navsync-simulate", targets: ["navsync-simulate"]),
     .library(name: "NavigationClient", targets: ["NavigationClient"]),
   ],
   targets: [
@@ -42,6 +43,12 @@ let package = Package(
       swiftSettings: common),
     .target(name: "Specification", dependencies: ["NavigationModel"], swiftSettings: pure),
     .target(name: "Exhaustive", dependencies: ["NavigationModel", "Specification"], swiftSettings: pure),
+    .target(
+      name: "Simulation",
+      dependencies: [
+        "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication", "NavigationClient", "Specification",
+      ],
+      swiftSettings: common),
     .target(name: "ArgumentParsing", swiftSettings: pure),
     .target(
       name: "Commands",
@@ -58,6 +65,7 @@ let package = Package(
       swiftSettings: common),
     .executableTarget(
       name: "navsync-exhaustive", dependencies: ["Exhaustive", "Commands", "ArgumentParsing"], swiftSettings: common),
+    .executableTarget(name: "navsync-simulate", dependencies: ["Simulation"], swiftSettings: common),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
     .testTarget(
@@ -99,6 +107,7 @@ let package = Package(
       name: "CommandTests",
       dependencies: ["Commands", "ArgumentParsing", "EventLog", "NavigationModel", "WireFormat", "TestSupport"],
       swiftSettings: common),
+    .testTarget(name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], swiftSettings: common),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]

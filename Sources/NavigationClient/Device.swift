@@ -76,7 +76,8 @@ public final class Device: Sendable {
     let engine = try await EngineThread.start(connects: options.connects) { () throws(ClientError) in
       let log: SQLiteLog
       let id: DeviceID
-      Incarnation.recover(folder)
+      let store = FolderStore(folder: folder)
+      store.recover()
       do throws(LogError) {
         log = try SQLiteLog.open(
           at: folder, program: programName, waitMilliseconds: options.lockWait.milliseconds)
@@ -85,9 +86,9 @@ public final class Device: Sendable {
       let notices = log.report.notices.filter { $0 != .created }.map(\.description)
       found.withLock { $0 = notices }
       let configuration = Engine.Configuration(
-        name: name, folder: folder, software: options.software, daemon: daemon,
+        name: name, software: options.software, daemon: daemon,
         announcesPresence: options.announcesPresence)
-      return (configuration, id, LogBox(log))
+      return (configuration, id, store, LogBox(log))
     }
     return Device(name: name, folder: folder, notices: found.withLock { $0 }, engine: engine)
   }

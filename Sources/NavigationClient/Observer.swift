@@ -19,7 +19,7 @@ public final class Observer: Sendable {
     let engine = try await EngineThread.start(connects: true) { () throws(ClientError) in
       let configuration = Engine.Configuration(
         name: "observer", software: software, daemon: endpoint, announcesPresence: false)
-      return (configuration, nil, LogBox(nil))
+      return (configuration, nil, nil, LogBox(nil))
     }
     return Observer(engine)
   }

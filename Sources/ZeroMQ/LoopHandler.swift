@@ -28,6 +28,9 @@ public struct Moment: Hashable, Sendable {
 /// A socket of a loop. The number is never used again, so one that was closed can't be taken for another.
 public struct SocketID: Hashable, Sendable {
   let number: Int
+
+  /// For a loop, or what stands for one.
+  package init(number: Int) { self.number = number }
 }
 
 /// A connection to a ROUTER, for as long as it lasts: a peer that connects again is another.

@@ -18,6 +18,11 @@ public struct ConnectionEvent: Hashable, Sendable {
   public var change: Change
   /// The socket's endpoint as libzmq tells it, which is not always the one that was given.
   public var address: String
+
+  package init(change: Change, address: String) {
+    self.change = change
+    self.address = address
+  }
 }
 
 /// Why a peer was connected and yet refused, or refused us.

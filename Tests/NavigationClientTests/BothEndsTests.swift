@@ -195,7 +195,7 @@ private final class BothEnds {
       client.core.headsRead(name, start: .vector(stack.chains.heads), localHead: stack.localHead)
     case .checkHeads(let name, let heads):
       let stack = try #require(client.replica.stacks[name])
-      let forked = try stack.forks(heads, own: client.replica.device, log: client.replica.log)
+      let forked = try stack.forks(heads, own: Set([client.replica.device].compactMap(\.self)), log: client.replica.log)
       var has = VersionVector()
       for head in heads { has[head.device] = head.sequence }
       client.core.headsChecked(name, forked: forked, isBehind: !has.covers(stack.chains.vector), now: now)
@@ -220,7 +220,7 @@ private final class BothEnds {
     case .refused(let name, let code, let reason, let isWaiting):
       if !isWaiting { Issue.record("seed \(seed): \(name) refused: \(code) \(reason)") }
     case .forked(let name, let devices): Issue.record("seed \(seed): \(name) forked: \(devices)")
-    case .live, .presence, .answer, .state, .opened: break
+    case .live, .presence, .answer, .state, .opened, .time: break
     }
   }
 

@@ -10,13 +10,13 @@ extension Engine {
     let stacks = toHeal
     toHeal = [:]
     guard let former = stacks.values.first, let device = replica.device, let log = replica.log,
-      let folder = configuration.folder
+      let store
     else { return }
     let names = Set(stacks.filter { $0.value == former }.keys)
     commit(at: now)
-    let prepared: Incarnation.Prepared
+    let kept: String
     do throws(LogError) {
-      prepared = try Incarnation.prepare(log, at: folder, without: names, former: former, renews: former == device)
+      kept = try Incarnation.prepare(log, in: store, without: names, former: former)
     } catch {
       // The old store is as it was; no room, perhaps. It shows again when the daemon is asked anew.
       for name in names { stop(name, ClientError(error)) }
@@ -26,7 +26,7 @@ extension Engine {
     }
     disconnect()
     do throws(LogError) {
-      let log = try Incarnation.swap(log, for: prepared)
+      let log = try Incarnation.swap(log, in: store, keeping: kept)
       let id = try Device.deviceID(of: log)
       replica = Replica(device: id, log: log)
       try takeUp(log)
@@ -62,17 +62,17 @@ extension Engine {
 
   /// What is to be acted again when all of a stack is there, also from an earlier life of the process.
   mutating func takeUp(_ log: any EventLogReader) throws(LogError) {
-    guard let folder = configuration.folder else { return }
+    guard store != nil else { return }
     formerIDs = try Incarnation.formerIDs(log)
     for fact in try log.facts(prefixed: "redo/") {
       guard let name = try? StackName(fact.key.dropFirst(5)) else { continue }
-      redos[name] = try Incarnation.redo(of: name, in: folder, log)
+      redos[name] = try Incarnation.redo(of: name, log)
     }
   }
 
   /// Whether own events that the daemon lacks are stamped too far ahead for it: the device's clock was wrong.
   func isAhead(_ stack: StackReplica, has: VersionVector, at now: Moment) -> DeviceID? {
-    guard let device = replica.device, configuration.folder != nil, redos[stack.name] == nil else { return nil }
+    guard let device = replica.device, store != nil, redos[stack.name] == nil else { return nil }
     return ([device] + formerIDs.sorted()).first { id in
       stack.chains.vector[id] > has[id]
         && Redo.isAhead(stack.chains.authorState(of: id).timestamp, of: daemonTime(at: now))
@@ -85,11 +85,13 @@ extension Engine {
   /// All of the stack is there: what only the replaced store has is taken over.
   mutating func redo(_ name: StackName, at now: Moment) {
     guard let redo = redos[name], let stack = stacks[name]?.replica, let device = replica.device,
-      let log = replica.log
+      let log = replica.log, let store
     else { return }
     commit(at: now)
     do throws(ClientError) {
-      do throws(ClientError) { try redo.apply(to: stack, log: log, as: device, at: daemonTime(at: now)) } catch {
+      do throws(ClientError) {
+        try redo.apply(to: stack, in: store, log: log, as: device, former: formerIDs, at: daemonTime(at: now))
+      } catch {
         // Nothing of it is kept: it is tried again the next time.
         try replica.reload(name)
         throw error
@@ -108,7 +110,8 @@ extension Engine {
 
   static func settings(_ configuration: Configuration, device: DeviceID?) -> ClientCore.Settings {
     var settings = ClientCore.Settings(
-      device: device, name: configuration.name, software: configuration.software, seed: .random(in: 0...UInt64.max))
+      device: device, name: configuration.name, software: configuration.software,
+      seed: configuration.seed ?? .random(in: 0...UInt64.max))
     // A daemon on the same machine costs nothing to look for, and the person is waiting.
     if configuration.daemon == nil || configuration.daemon?.path != nil { settings.reconnectCapMilliseconds = 1000 }
     return settings

@@ -31,6 +31,14 @@ extension Engine {
   /// Own acts are shown only when they are on the disk.
   mutating func publish(_ name: StackName) {
     guard var stack = stacks[name], !stack.replica.hasOwnPending else { return }
+    guard !replica.isUnread(name) else {
+      // What was shown last stays until it can be read again.
+      guard var state = stack.hub.state else { return }
+      state.connection = connection
+      state.isLive = false
+      state.problem = storageProblem ?? stack.problem
+      return stack.hub.publish(state, [])
+    }
     // There may be as many as events: only a new event makes others of them.
     if stack.conflictsMayDiffer || (!stack.conflicts.isEmpty && stack.conflictsAt != stack.replica.fold.count) {
       stack.conflicts = stack.replica.conflicts()

@@ -22,7 +22,7 @@ extension Engine {
     case .readHeads(let name):
       commit(at: now)
       guard let stack = stacks[name]?.replica else { return core.unfollow(name) }
-      do throws(ClientError) { try replica.readAgain(name) } catch { return failedToRead(name, error, at: now) }
+      guard isRead(name, at: now) else { return }
       core.headsRead(name, start: .vector(stack.chains.heads), localHead: stack.localHead)
     case .checkHeads(let name, let heads): checkHeads(name, heads, at: now)
     case .readEvents(let order): readEvents(order, at: now)
@@ -32,12 +32,17 @@ extension Engine {
       if replica.pendingBytes > Replica.commitBytes { commit(at: now) }
     case .policy(let name, let policy): learn(policy, of: name, at: now)
     case .acknowledged(let name, let device, let through):
+      overcome(name)
       guard device == replica.device else { return }
       stacks[name]?.acknowledged = through
-      if stacks[name]?.problem?.isRetriable == true { stacks[name]?.problem = nil }
       dirty.insert(name)
       leaveIfUnused(name)
+    case .time(let serverTime): learnClock(serverTime - now.wall)
     case .rejected(let name, let dot, let code, let detail, let isWaiting):
+      // It is stamped anew if it is ours, which the exchange of heads finds out.
+      if code == .clockAhead, let stack = stacks[name]?.replica, isAhead(stack, has: VersionVector(), at: now) != nil {
+        core.follow(name, policy: stack.policy, now: now.monotonic)
+      }
       stop(
         name,
         ClientError(
@@ -46,7 +51,8 @@ extension Engine {
       stop(name, ClientError(code, about: name.description, reason: reason, isRetriable: isWaiting))
     case .forked(let name, let devices): forked(name, devices)
     case .live(let name):
-      guard stacks[name] != nil else { return }
+      guard stacks[name] != nil, isRead(name, at: now) else { return }
+      overcome(name)
       redo(name, at: now)
       stacks[name]?.isLive = true
       if stacks[name]?.wasLive == false {
@@ -102,9 +108,16 @@ extension Engine {
     if !problem.isRetriable { failWaiters(problem) { $0.stack == name } }
   }
 
+  /// It goes on, so what passes is over.
+  private mutating func overcome(_ name: StackName) {
+    guard stacks[name]?.problem?.isRetriable == true else { return }
+    stacks[name]?.problem = nil
+    dirty.insert(name)
+  }
+
   private mutating func forked(_ name: StackName, _ devices: [DeviceID]) {
     let own = devices.first { $0 == replica.device } ?? devices.first { formerIDs.contains($0) }
-    if let own, redos[name] == nil, configuration.folder != nil {
+    if let own, redos[name] == nil, store != nil {
       toHeal[name] = own
     } else {
       stop(
@@ -140,8 +153,11 @@ extension Engine {
   private mutating func checkHeads(_ name: StackName, _ heads: [DeviceHead], at now: Moment) {
     commit(at: now)
     guard let stack = stacks[name]?.replica else { return core.unfollow(name) }
+    guard isRead(name, at: now) else { return }
     do throws(LogError) {
-      let forked = try stack.forks(heads, own: replica.device, log: replica.log)
+      // Of a stack that is begun again the daemon has more under the former ids, of course.
+      let own = redos[name] == nil ? formerIDs.union([replica.device].compactMap(\.self)) : []
+      let forked = try stack.forks(heads, own: own, log: replica.log)
       var has = VersionVector()
       // The session checked that they can be counted.
       for head in heads where head.sequence > has[head.device] { has[head.device] = head.sequence }
@@ -158,6 +174,7 @@ extension Engine {
 
   private mutating func readEvents(_ order: ReadOrder, at now: Moment) {
     guard let stack = stacks[order.stack]?.replica, let log = replica.log else { return core.unfollow(order.stack) }
+    guard isRead(order.stack, at: now) else { return }
     do throws(LogError) {
       let (runs, through) = try stack.runs(
         after: order.after, lackedBy: order.lackedBy, maximumEvents: order.maximumEvents,
@@ -166,6 +183,16 @@ extension Engine {
     } catch {
       failedToRead(order.stack, ClientError(error), at: now)
     }
+  }
+
+  /// Whether what the stack holds is what is stored; after a commit that failed it is read again first. Otherwise the
+  /// stack is followed anew later: what is not known can't be told, and least of all taken for a fork.
+  private mutating func isRead(_ name: StackName, at now: Moment) -> Bool {
+    do throws(ClientError) { try replica.readAgain(name) } catch {
+      failedToRead(name, error, at: now)
+      return false
+    }
+    return true
   }
 
   private mutating func failedToRead(_ name: StackName, _ error: ClientError, at now: Moment) {
@@ -242,6 +269,18 @@ extension Engine {
       toRefollow.formUnion(pending.map(\.name))
       refollowAt = refollowAt ?? now.monotonic + 1000
       return false
+    }
+  }
+
+  /// Whether the disk takes something again, if the last commit failed: otherwise it would seem broken until the next.
+  mutating func proveStorage(at now: Moment) {
+    guard storageProblem != nil, let log = replica.log else { return }
+    do throws(LogError) {
+      try log.setFact("writable", Array(String(now.wall).utf8))
+      storageProblem = nil
+      dirty.formUnion(stacks.keys)
+    } catch {
+      refollowAt = refollowAt ?? now.monotonic + 5000
     }
   }
 }

@@ -50,16 +50,18 @@ struct Engine: LoopHandler {
 
   struct Configuration: Sendable {
     var name: String
-    /// Of the store; nil for an observer.
-    var folder: String?
     var software: String
     /// Nil: the ipc path at which a daemon is found, looked for at each attempt.
     var daemon: Endpoint?
     var announcesPresence: Bool
+    /// Where the session's jitter begins; nil: anywhere.
+    var seed: UInt64?
   }
 
   let configuration: Configuration
-  let loop: Loop
+  let loop: any EngineLink
+  /// Where the log lives; nil for an observer.
+  let store: (any DeviceStore)?
   let mailbox: Locked<Mailbox<EngineCommand>?>
   /// The device's id, nil for an observer; others read it, too.
   let identity: Locked<DeviceID?>
@@ -118,11 +120,12 @@ struct Engine: LoopHandler {
   }
 
   init(
-    _ configuration: Configuration, identity: Locked<DeviceID?>, log: (any EventLog)?, loop: Loop,
-    mailbox: Locked<Mailbox<EngineCommand>?>
+    _ configuration: Configuration, identity: Locked<DeviceID?>, log: (any EventLog)?, store: (any DeviceStore)?,
+    loop: any EngineLink, mailbox: Locked<Mailbox<EngineCommand>?>
   ) throws(LogError) {
     self.identity = identity
     self.configuration = configuration
+    self.store = store
     self.loop = loop
     self.mailbox = mailbox
     let device = identity.withLock { $0 }
@@ -208,6 +211,7 @@ struct Engine: LoopHandler {
         core.follow(name, policy: stacks[name]?.replica.policy, now: now.monotonic)
       }
       toRefollow = []
+      proveStorage(at: now)
     }
     carryOut(at: now)
     showReceived()

@@ -15,14 +15,15 @@ final class EngineThread: Sendable {
   ///
   /// - Parameter prepare: makes the configuration and the log, on a thread that may block.
   static func start(
-    connects: Bool, _ prepare: @escaping @Sendable () throws(ClientError) -> (Engine.Configuration, DeviceID?, LogBox)
+    connects: Bool,
+    _ prepare: @escaping @Sendable () throws(ClientError) -> (Engine.Configuration, DeviceID?, FolderStore?, LogBox)
   ) async throws(ClientError) -> EngineThread {
     let result: Result<EngineThread, ClientError> = await handedOver { give in
       do throws(ZeroMQError) {
         let thread = try startThread(name: "navsync-open") {
           do throws(ClientError) {
-            let (configuration, device, log) = try prepare()
-            give(.success(try EngineThread(configuration, device, log)))
+            let (configuration, device, store, log) = try prepare()
+            give(.success(try EngineThread(configuration, device, store, log)))
           } catch { give(.failure(error)) }
         }
         pthread_detach(thread)
@@ -33,14 +34,16 @@ final class EngineThread: Sendable {
     return engine
   }
 
-  private init(_ configuration: Engine.Configuration, _ device: DeviceID?, _ log: LogBox) throws(ClientError) {
+  private init(
+    _ configuration: Engine.Configuration, _ device: DeviceID?, _ store: FolderStore?, _ log: LogBox
+  ) throws(ClientError) {
     self.configuration = configuration
     let identity = Locked(device)
     self.identity = identity
     let mailbox = Locked<Mailbox<EngineCommand>?>(nil)
     do {
       loop = try SocketLoop(name: "navsync-\(configuration.name)") { loop in
-        try Engine(configuration, identity: identity, log: log.take(), loop: loop, mailbox: mailbox)
+        try Engine(configuration, identity: identity, log: log.take(), store: store, loop: loop, mailbox: mailbox)
       }
     } catch let error as ZeroMQError { throw ClientError(error) } catch let error as LogError {
       throw ClientError(error)

@@ -1,5 +1,4 @@
 import EventLog
-import Foundation
 import NavigationModel
 import Replication
 import WireFormat
@@ -15,27 +14,17 @@ enum Incarnation {
   private static let redoPrefix = "redo/"
   private static let formerPrefix = "former/"
 
-  /// Where the new store is made; `~` is in no device's name.
-  private static func next(_ folder: String) -> String { folder + "~next" }
-
-  /// Ends a swap that was cut off between its two steps.
-  static func recover(_ folder: String) {
-    let files = FileManager.default
-    guard !files.fileExists(atPath: folder), files.fileExists(atPath: next(folder)) else { return }
-    try? files.moveItem(atPath: next(folder), toPath: folder)
-  }
-
   /// The ids that the device had before.
   static func formerIDs(_ log: any EventLogReader) throws(LogError) -> Set<DeviceID> {
     Set(try log.facts(prefixed: formerPrefix).compactMap { DeviceID($0.key.dropFirst(formerPrefix.count)) })
   }
 
   /// The stack's own events that are to be acted again, nil if there are none.
-  static func redo(of stack: StackName, in folder: String, _ log: any EventLogReader) throws(LogError) -> Redo? {
+  static func redo(of stack: StackName, _ log: any EventLogReader) throws(LogError) -> Redo? {
     guard let bytes = try log.fact(redoPrefix + stack.description) else { return nil }
-    let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
-    guard parts.count == 2, let former = DeviceID(parts[1]) else { return nil }
-    return Redo(stack: stack, former: former, store: folder + "/" + parts[0])
+    // An id stood behind the name once.
+    let kept = String(decoding: bytes, as: UTF8.self).split(separator: " ").first
+    return kept.map { Redo(stack: stack, kept: String($0)) }
   }
 
   static func endRedo(of stack: StackName, _ log: any EventLog) throws(LogError) {
@@ -46,60 +35,36 @@ enum Incarnation {
   ///
   /// - Parameters:
   ///   - stacks: those whose history differs; they are empty in the new store.
-  ///   - renews: whether the device gets a new id; not if the history under a former one differs.
-  ///   - former: the id under which the history differs.
+  ///   - former: the id under which the history differs, the present one or an earlier one.
+  /// - Returns: the name under which the old store is to be kept.
   static func prepare(
-    _ old: any EventLog, at folder: String, without stacks: Set<StackName>, former: DeviceID, renews: Bool
-  ) throws(LogError) -> Prepared {
-    let files = FileManager.default
-    let place = next(folder)
-    do { if files.fileExists(atPath: place) { try files.removeItem(atPath: place) } } catch {
-      throw LogError(.inputOutput, about: place, "what an earlier attempt left can't be removed: \(error)")
-    }
-    let kept = "replaced-\(Int(Date().timeIntervalSince1970))-" + String(former.description.prefix(8))
-    let new = try SQLiteLog.open(at: place, program: "navsync")
+    _ old: any EventLog, in store: any DeviceStore, without stacks: Set<StackName>, former: DeviceID
+  ) throws(LogError) -> String {
+    let kept = store.keptName(former: former)
+    let new = try store.makeNext()
     for info in try old.stacks(in: nil) where !stacks.contains(info.stack) { try copy(info, from: old, to: new) }
-    var random = SystemRandomNumberGenerator()
-    let id = renews ? DeviceID(high: random.next(), low: random.next()) : try Device.deviceID(of: old)
+    let id = store.newDeviceID()
     try new.setFact("device", Array(id.description.utf8))
     for fact in try old.facts(prefixed: formerPrefix) { try new.setFact(fact.key, fact.value) }
-    try new.setFact(formerPrefix + former.description, [])
+    for id in [former, try Device.deviceID(of: old)] { try new.setFact(formerPrefix + id.description, []) }
     for fact in try old.facts(prefixed: "policy/") { try new.setFact(fact.key, fact.value) }
     for fact in try old.facts(prefixed: redoPrefix) { try new.setFact(fact.key, fact.value) }
     for stack in stacks {
       if let policy = try old.info(of: stack)?.policy, try new.fact("policy/\(stack)") == nil {
         try new.setFact("policy/\(stack)", Array(policy.description.utf8))
       }
-      try new.setFact(redoPrefix + stack.description, Array("\(kept) \(former)".utf8))
+      try new.setFact(redoPrefix + stack.description, Array(kept.utf8))
     }
     try new.close()
-    return Prepared(folder: folder, kept: kept)
-  }
-
-  /// A new store that waits to take its place.
-  struct Prepared {
-    var folder: String
-    /// The name of the folder in which the old store is kept.
-    var kept: String
+    return kept
   }
 
   /// Closes the old store and puts the new one in its place. After a failure neither is open.
-  static func swap(_ old: any EventLog, for prepared: Prepared) throws(LogError) -> SQLiteLog {
-    let files = FileManager.default
-    let (folder, kept) = (prepared.folder, prepared.kept)
-    let place = next(folder)
+  static func swap(
+    _ old: any EventLog, in store: any DeviceStore, keeping kept: String
+  ) throws(LogError) -> any EventLog {
     try old.close()
-    do {
-      try files.moveItem(atPath: folder, toPath: place + "/" + kept)
-      // What was kept earlier stays at hand for its own redo.
-      for name in try files.contentsOfDirectory(atPath: place + "/" + kept) where name.hasPrefix("replaced-") {
-        try files.moveItem(atPath: place + "/" + kept + "/" + name, toPath: place + "/" + name)
-      }
-      try files.moveItem(atPath: place, toPath: folder)
-    } catch {
-      throw LogError(.inputOutput, about: folder, "the new store can't be put in its place: \(error)")
-    }
-    return try SQLiteLog.open(at: folder, program: "navsync")
+    return try store.takeNext(keeping: kept)
   }
 
   private static func copy(
@@ -135,26 +100,28 @@ enum Incarnation {
 /// What a replaced store has of a stack and nobody else: to be taken over by the new incarnation.
 struct Redo: Hashable, Sendable {
   var stack: StackName
-  var former: DeviceID
-  /// The replaced store's folder.
-  var store: String
+  /// The name under which the replaced store is kept.
+  var kept: String
   /// The most bytes that are read at once.
   private static let page = 1 << 20
 
-  /// Takes over, into a replica that holds all that the daemon has: first the others' events that it lacks, then the
-  /// former own events after the last that both histories share, in order and under the new id: the same action, values
-  /// and timestamp, own entries under their new names, the old id's number in the context capped at what is shared.
+  /// Takes over, into a replica that holds all that the daemon has: the others' events that it lacks, and the own events
+  /// of every former id after the last that both histories share, in order and under the new id: the same action, values
+  /// and timestamp, own entries under their new names, the old ids' numbers in the context capped at what is shared.
   ///
+  /// - Parameter former: the ids that the device had.
   /// - Parameter now: the daemon's time, in milliseconds since 1970. What is stamped too far ahead of it to be taken is
   ///   stamped anew; no daemon can have had it before, for it was further ahead then.
   func apply(
-    to replica: StackReplica, log: any EventLog, as device: DeviceID, at now: Int
+    to replica: StackReplica, in store: any DeviceStore, log: any EventLog, as device: DeviceID, former: Set<DeviceID>,
+    at now: Int
   ) throws(ClientError) {
     // It was done, and only noting it was cut off.
     if replica.chains.vector[device] > 0 { return }
     do throws(LogError) {
-      let old = try SQLiteLog.openReader(at: store)
-      let shared = try sharedSequence(old, log, replica)
+      let old = try store.openKept(kept)
+      var shared: [DeviceID: Int] = [:]
+      for id in former { shared[id] = try sharedSequence(of: id, old, log, replica) }
       var chains = StackChains(stack: stack)
       var offset = 0
       var names: [Dot: Dot] = [:]
@@ -166,12 +133,14 @@ struct Redo: Hashable, Sendable {
             let bytes = Array(stored.batch.bytes[record.range])
             let event: Event
             do throws(ChainFault) { event = try chains.receive(record.dot, bytes) } catch {
-              throw LogError(.damaged, about: store, error.description)
+              throw LogError(.damaged, about: kept, error.description)
             }
-            if record.dot.device != former {
+            guard let common = shared[record.dot.device] else {
               try? replica.takeOver(record.dot, bytes)
-            } else if record.dot.sequence > shared {
-              context.join(capped(event.context, shared, replica))
+              continue
+            }
+            if record.dot.sequence > common {
+              context.join(capped(event, shared, replica))
               isLate = isLate || Self.isAhead(event.timestamp, of: now)
               let again = Event(
                 dot: Dot(device, replica.chains.vector[device] + 1), context: context,
@@ -179,7 +148,7 @@ struct Redo: Hashable, Sendable {
                 action: renamed(event.action, names))
               names[event.dot] = again.dot
               do throws(ChainFault) { try replica.takeOver(again) } catch {
-                throw LogError(.damaged, about: store, "\(event.dot) can't be acted again: \(error)")
+                throw LogError(.damaged, about: kept, "\(event.dot) can't be acted again: \(error)")
               }
             }
           }
@@ -192,9 +161,9 @@ struct Redo: Hashable, Sendable {
   /// Whether a daemon whose time that is would not take an event of that stamp.
   static func isAhead(_ timestamp: Timestamp, of now: Int) -> Bool { timestamp.milliseconds > now + 60_000 }
 
-  /// The last sequence of the former id up to which both stores have the same events.
+  /// The last sequence of a former id up to which both stores have the same events.
   private func sharedSequence(
-    _ old: SQLiteReader, _ new: any EventLog, _ replica: StackReplica
+    of former: DeviceID, _ old: any EventLogReader, _ new: any EventLog, _ replica: StackReplica
   ) throws(LogError) -> Int {
     let ours = try old.heads(of: stack).first { $0.device == former }?.sequence ?? 0
     let end = min(ours, replica.chains.vector[former])
@@ -211,9 +180,11 @@ struct Redo: Hashable, Sendable {
   }
 
   /// What the author held, as far as the new history has it.
-  private func capped(_ context: VersionVector, _ shared: Int, _ replica: StackReplica) -> VersionVector {
+  private func capped(_ event: Event, _ shared: [DeviceID: Int], _ replica: StackReplica) -> VersionVector {
+    var context = event.context
+    context[event.dot.device] = event.dot.sequence - 1
     var result = context.met(with: replica.chains.vector)
-    result[former] = shared
+    for (id, common) in shared where result[id] > common { result[id] = common }
     return result
   }
 

@@ -139,6 +139,9 @@ package final class Replica {
     try readAgain(name)
   }
 
+  /// Whether a stack's log has to be read again before anything can be done with it: it is empty until then.
+  package func isUnread(_ name: StackName) -> Bool { unread.contains(name) }
+
   /// Reads a stack from the log again if what it has in memory isn't what is stored, since a commit failed.
   package func readAgain(_ name: StackName) throws(ClientError) {
     guard unread.contains(name) else { return }

@@ -61,11 +61,18 @@ package final class StackReplica {
     try load(from: log)
   }
 
-  /// Begins again from what a log holds; what wasn't committed is gone.
+  /// Begins again from what a log holds; what wasn't committed is gone. After a failure it has no events.
   package func load(from log: any EventLogReader) throws(ClientError) {
+    forget()
+    do throws(ClientError) { try loadAll(from: log) } catch {
+      forget()
+      throw error
+    }
+  }
+
+  private func loadAll(from log: any EventLogReader) throws(ClientError) {
     let info: StackInfo?
     do { info = try log.info(of: name) } catch { throw ClientError(error) }
-    forgetEvents()
     guard let own = try Self.adopted(name, in: log) ?? info?.policy else { return }
     policy = own
     fold = StackFold(policy: own)
@@ -107,7 +114,8 @@ package final class StackReplica {
     }
   }
 
-  private func forgetEvents() {
+  /// Has no events from now on.
+  func forget() {
     chains = StackChains(stack: name)
     fold = StackFold(policy: policy ?? .merge)
     localHead = 0
@@ -259,14 +267,15 @@ extension StackReplica {
     return digest.digest
   }
 
-  /// Which of a daemon's heads are on another chain than ours; `own` also if the daemon has more of it.
+  /// Which of a daemon's heads are on another chain than ours; those of `own` also if the daemon has more of them than
+  /// we, for then we are behind our own history.
   package func forks(
-    _ heads: [DeviceHead], own: DeviceID?, log: (any EventLogReader)?
+    _ heads: [DeviceHead], own: Set<DeviceID>, log: (any EventLogReader)?
   ) throws(LogError) -> [DeviceID] {
     var result: [DeviceID] = []
     for head in heads {
       if head.sequence > chains.vector[head.device] {
-        if head.device == own { result.append(head.device) }
+        if own.contains(head.device) { result.append(head.device) }
       } else if let digest = try digest(of: head.device, at: head.sequence, log: log), digest != head.digest {
         result.append(head.device)
       }

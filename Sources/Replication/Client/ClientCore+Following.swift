@@ -297,6 +297,7 @@ extension ClientCore {
   }
 
   mutating func pongReceived(_ message: Pong, now: Int) {
+    if isOpen() { put(.time(message.serverTime)) }
     for head in message.heads {
       guard let stack = try? StackName(head.stack), let followed = stacks[stack], followed.stage == .following,
         followed.isLive, let seen = followed.offset

@@ -23,13 +23,18 @@ extension ClientCore {
               stack: stack.description, policy: followed.policy, device: run.device,
               firstSequence: run.firstSequence, previous: run.previous, events: run.events))))
     }
-    sendEvents(of: stack)
+    guard runs.isEmpty else { return sendEvents(of: stack) }
+    // The daemon has all that there is, also what it didn't take before.
+    if followed.attempt > 0, let device = settings.device {
+      stacks[stack]?.attempt = 0
+      put(.acknowledged(stack, device, throughSequence: followed.has[device]))
+    }
   }
 
   /// Asks for events to send, if there are any and the window has room.
   mutating func sendEvents(of stack: StackName) {
     guard settings.device != nil, isOpen(), let followed = stacks[stack], followed.stage == .following,
-      !followed.isReading, !followed.isBlocked, followed.retryAt == nil, followed.cursor != followed.localHead,
+      !followed.isReading, !followed.isBlocked, followed.retryAt == nil, followed.cursor ?? -1 < followed.localHead,
       followed.inFlight.count < Followed.window,
       followed.inFlight.reduce(0, { $0 + $1.bytes }) < Followed.windowBytes
     else { return }
@@ -46,7 +51,8 @@ extension ClientCore {
     guard let stack = try? StackName(message.stack), var followed = stacks[stack] else { return }
     let device = message.device
     let through = message.throughSequence
-    let isNews = followed.has[device] < through
+    // Also after a rejection: the owner was told of it.
+    let isNews = followed.has[device] < through || followed.attempt > 0
     guard followed.has.raise(device, to: through) else { return malformedReceived(now: now) }
     followed.inFlight.removeAll { $0.device == device && $0.last <= through }
     followed.stale.removeAll { $0.device == device && $0.last <= through }
@@ -94,6 +100,7 @@ extension ClientCore {
       }
     case .fork: fork(stack, [dot.device])
     case .clockAhead, .storage, .busy, .tooMany:
+      if message.code == .clockAhead { put(.time(message.serverTime)) }
       stacks[stack]?.attempt = max(1, followed.attempt)
       retry(stack, now: now)
       put(.rejected(stack, dot, message.code, detail: message.detail, isWaiting: true))

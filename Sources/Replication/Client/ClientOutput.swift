@@ -22,6 +22,8 @@ package enum ClientOutput: Hashable, Sendable {
   /// The daemon has that device's events up to the sequence on stable storage. Less than before after a daemon lost
   /// data: then they wait again.
   case acknowledged(StackName, DeviceID, throughSequence: Int)
+  /// The daemon's time, in milliseconds since 1970, was told in the middle of a session.
+  case time(Int)
   /// The daemon doesn't take an event; `isWaiting` if it will be sent again without anybody doing anything.
   case rejected(StackName, Dot, RefusalCode, detail: String, isWaiting: Bool)
   /// The daemon doesn't let the stack be followed; `isWaiting` as above.

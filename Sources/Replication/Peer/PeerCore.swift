@@ -191,7 +191,7 @@ package struct PeerCore: Hashable, Sendable {
     case .answer(let message): answered(message, at: moment)
     case .state(let state): stateChanged(state, at: moment)
     case .opened(_, let welcome): opened(welcome, at: moment)
-    case .acknowledged, .live, .presence: break
+    case .acknowledged, .live, .presence, .time: break
     }
   }
 

@@ -120,6 +120,7 @@ extension ClientScenario {
     case .state(.refused(let code, _)): "state refused \(name(code))"
     case .state(let state): "state \(state)"
     case .opened(let time, _): "opened \(time)"
+    case .time(let time): "time \(time)"
     }
   }
 

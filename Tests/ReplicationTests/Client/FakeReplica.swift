@@ -86,7 +86,7 @@ struct FakeReplica {
     case .acknowledged(let stack, let device, let through):
       if device == self.device { acknowledged[stack] = through }
     case .connect, .disconnect, .send, .policy, .rejected, .refused, .forked, .live, .presence, .answer, .state,
-      .opened:
+      .opened, .time:
       break
     }
   }

@@ -1,0 +1,33 @@
+import NavigationModel
+
+/// What was acknowledged: an action whose outcome was given is on stable storage, and stays wherever it is until what
+/// holds it is destroyed everywhere.
+struct Promises {
+  struct Promise {
+    var stack: StackName
+    var dot: Dot
+    var action: Action
+    /// The author's number.
+    var device: Int
+    var id: String?
+  }
+
+  private(set) var all: [Promise] = []
+  private var byID: [String: Promise] = [:]
+
+  mutating func add(_ promise: Promise) {
+    all.append(promise)
+    if let id = promise.id { byID["\(promise.device)/\(id)"] = promise }
+  }
+
+  func promise(of id: String, _ device: Int) -> Promise? { byID["\(device)/\(id)"] }
+
+  mutating func removeAll(_ isGone: (Promise) -> Bool) -> Int {
+    let before = all.count
+    for promise in all where isGone(promise) {
+      if let id = promise.id { byID["\(promise.device)/\(id)"] = nil }
+    }
+    all.removeAll(where: isGone)
+    return before - all.count
+  }
+}
