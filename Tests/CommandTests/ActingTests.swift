@@ -55,7 +55,10 @@ import Testing
   /// A name is as good as an address, for the daemon as for its clients.
   @Test func localhostIsAnAddress() async throws {
     try await withPrograms { programs in
-      let script = #"exec 3< <("$0" --listen tcp://localhost:0 --store memory); read -r line <&3; echo "$line"; kill $!"#
+      let script = """
+        exec 3< <("$0" --listen tcp://localhost:0 --store memory)
+        read -r line <&3; echo "$line"; kill $!
+        """
       let listening = try programs.run("/bin/bash", ["-c", script, try BuiltProgram.url("navsyncd").path])
       #expect(listening.output.hasPrefix("ready: tcp://"), "\(listening.error)")
     }
