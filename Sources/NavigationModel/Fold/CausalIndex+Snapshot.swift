@@ -54,6 +54,7 @@ extension CausalIndex {
       chain.context = context
       replaceChain(at: place, with: chain)
     }
+    for place in chains.indices { notePlaces(of: place) }
     guard chains.reduce(0, { $0 + $1.count }) == total else { throw .damaged }
     restore(total: total, highest: highest, newestTimestamp: newest, reachesPastChains: reaches)
   }

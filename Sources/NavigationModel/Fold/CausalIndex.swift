@@ -17,8 +17,9 @@ struct CausalIndex {
     var known: [Int32] = []
     /// Its knowledge of each of them, by ascending `since`.
     var steps: [[Step]] = []
-    /// The context of its newest event.
+    /// The context of its newest event, and the places of its devices.
     var context = VersionVector()
+    var places: [Int32] = []
 
     var count: Int { highest.count }
 
@@ -107,6 +108,11 @@ struct CausalIndex {
   /// Puts back what a snapshot held.
   mutating func replaceChain(at place: Int, with chain: Chain) { chains[place] = chain }
 
+  /// Finds the places of a context's devices; those that never acted get one.
+  mutating func notePlaces(of chain: Int) {
+    chains[chain].places = chains[chain].context.elements.map { intern($0.device) }
+  }
+
   mutating func restore(total: Int, highest: EventKey, newestTimestamp: Timestamp, reachesPastChains: Bool) {
     self.total = total
     self.highest = highest
@@ -131,29 +137,25 @@ struct CausalIndex {
     let author = intern(event.dot.device)
     let count = chains[Int(author)].count
     precondition(event.dot.sequence == count + 1, "\(event.dot) is not its device's next event: \(count) are folded")
-    let before = chains[Int(author)].context
     var highest = count > 0 ? chains[Int(author)].highest[count - 1] : CausalIndex.noKey
     var changes: [(device: Int32, sequence: Int)] = []
     var context = event.context
-    if context.total != before.total || context != before {
-      if context.total + count != total || reachesPastChains { close(&context, after: before, of: author) }
-      var left = 0
-      for element in context.elements {
-        while left < before.elements.count, before.elements[left].device < element.device { left += 1 }
-        let known =
-          left < before.elements.count && before.elements[left].device == element.device
-          ? before.elements[left].sequence : 0
-        guard element.sequence > known else { continue }
-        let device = intern(element.device)
-        guard device != author else { continue }
-        chains[Int(author)].note(Step(since: event.dot.sequence, sequence: element.sequence), of: device)
-        let held = min(element.sequence, chains[Int(device)].count)
-        if held < element.sequence { reachesPastChains = true }
-        guard held > 0 else { continue }
-        highest = max(highest, chains[Int(device)].highest[held - 1])
-        changes.append((device, held))
+    if context.total != chains[Int(author)].context.total || context != chains[Int(author)].context {
+      changes = self.changes(to: context, of: author)
+      if context.total + count != total || reachesPastChains, close(&context, changes, of: author) {
+        changes = self.changes(to: context, of: author)
       }
-      chains[Int(author)].context = context
+      for (place, change) in changes.enumerated() {
+        chains[Int(author)].note(Step(since: event.dot.sequence, sequence: change.sequence), of: change.device)
+        let held = min(change.sequence, chains[Int(change.device)].count)
+        if held < change.sequence {
+          reachesPastChains = true
+          changes[place].sequence = held
+        }
+        if held > 0 { highest = max(highest, chains[Int(change.device)].highest[held - 1]) }
+      }
+      changes.removeAll { $0.sequence == 0 }
+      keep(context, of: author)
     }
     let isWhole =
       reachesPastChains
@@ -164,25 +166,54 @@ struct CausalIndex {
       highest: isWhole ? self.highest : highest, changes: changes)
   }
 
+  /// Where a context reaches further than its author's last one. No look-up but for devices that are new in it.
+  private mutating func changes(to context: VersionVector, of author: Int32) -> [(device: Int32, sequence: Int)] {
+    let before = chains[Int(author)].context.elements
+    let places = chains[Int(author)].places
+    var result: [(device: Int32, sequence: Int)] = []
+    var left = 0
+    for element in context.elements {
+      while left < before.count, before[left].device < element.device { left += 1 }
+      if left < before.count, before[left].device == element.device {
+        if element.sequence > before[left].sequence { result.append((places[left], element.sequence)) }
+      } else {
+        let device = intern(element.device)
+        if device != author { result.append((device, element.sequence)) }
+      }
+    }
+    return result
+  }
+
+  /// Makes it the author's last context, and notes the places of its devices.
+  private mutating func keep(_ context: VersionVector, of author: Int32) {
+    let before = chains[Int(author)].context.elements
+    let isSame =
+      before.count == context.elements.count && zip(before, context.elements).allSatisfy { $0.device == $1.device }
+    chains[Int(author)].context = context
+    if !isSame { notePlaces(of: Int(author)) }
+  }
+
   /// Takes into a context what the authors of the events that it names held: whoever holds an event holds its past. Only
   /// a faulty device leaves it out, and the fold would depend on the order of arrival; for all others nothing changes.
-  private mutating func close(_ context: inout VersionVector, after before: VersionVector, of author: Int32) {
-    let named = context.elements
-    if !context.covers(before) { context = before.joined(with: context) }
-    for element in named where element.sequence > before[element.device] {
-      let place = Int(intern(element.device))
-      let held = min(element.sequence, chains[place].count)
-      guard held > 0, place != Int(author) else { continue }
-      if held == chains[place].count, chains[place].context.total <= context.total,
-        context.covers(chains[place].context)
-      {
+  ///
+  /// - Returns: whether anything was taken in.
+  private func close(
+    _ context: inout VersionVector, _ changes: [(device: Int32, sequence: Int)], of author: Int32
+  ) -> Bool {
+    let before = context.total
+    if !context.covers(chains[Int(author)].context) { context.join(chains[Int(author)].context) }
+    for change in changes {
+      let chain = chains[Int(change.device)]
+      let held = min(change.sequence, chain.count)
+      if held == 0 || held == chain.count && chain.context.total <= context.total && context.covers(chain.context) {
         continue
       }
-      for (known, steps) in zip(chains[place].known, chains[place].steps) where known != author && !steps.isEmpty {
-        let sequence = chains[place].knowledge(of: known, at: held)
+      for (known, steps) in zip(chain.known, chain.steps) where known != author && !steps.isEmpty {
+        let sequence = chain.knowledge(of: known, at: held)
         if sequence > context[devices[Int(known)]] { context[devices[Int(known)]] = sequence }
       }
     }
+    return context.total != before
   }
 
   /// Counts the event in.
