@@ -72,6 +72,11 @@ let package = Package(
       name: "NavigationModelTests",
       dependencies: ["NavigationModel", "Specification", "WireFormat", "TestSupport"],
       swiftSettings: common),
+    .target(
+      name: "FuzzDecoders", dependencies: ["NavigationModel", "WireFormat", "ZeroMQ", "Commands"],
+      path: "Tests/Fuzz/Decoders", swiftSettings: common),
+    .testTarget(
+      name: "FuzzTests", dependencies: ["FuzzDecoders", "NavigationModel", "TestSupport"], swiftSettings: common),
     .testTarget(name: "ExhaustiveTests", dependencies: ["Exhaustive"], swiftSettings: common),
     .testTarget(
       name: "WireFormatTests",
@@ -112,3 +117,15 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The fuzzers' driver has no main of its own, so it builds with `deploy/fuzz` only.
+if Context.environment["NAVSYNC_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "navsync-fuzz", dependencies: ["FuzzDecoders"], path: "Tests/Fuzz/Driver", swiftSettings: common))
+}
+
+// `deploy/mutants` builds the tests that it needs, and nothing else.
+if let tests = Context.environment["NAVSYNC_TESTS"]?.split(separator: " ").map(String.init) {
+  package.targets.removeAll { $0.type == .test && !tests.contains($0.name) }
+}
