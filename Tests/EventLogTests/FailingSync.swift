@@ -23,10 +23,16 @@ enum FailingSync {
       let real = sqlite3_vfs_find("unix")!
       let result = real.pointee.xOpen(real, name, file, flags, outFlags)
       guard result == SQLITE_OK, let file, let methods = file.pointee.pMethods else { return result }
-      // A few bytes a file that is opened; the process doesn't live long.
+      // Each file has methods of its own, given back when it is closed.
       let own = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
       own.initialize(to: methods.pointee)
       FailingSync.realSync.withLock { $0 = methods.pointee.xSync }
+      FailingSync.realClose.withLock { $0 = methods.pointee.xClose }
+      own.pointee.xClose = { file in
+        let own = UnsafeMutablePointer(mutating: file?.pointee.pMethods)
+        defer { own?.deallocate() }
+        return FailingSync.realClose.withLock { $0 }!(file)
+      }
       own.pointee.xSync = { file, flags in
         guard FailingSync.isOn.load(ordering: .sequentiallyConsistent) else {
           return FailingSync.realSync.withLock { $0 }!(file, flags)
@@ -41,5 +47,6 @@ enum FailingSync {
     sqlite3_vfs_register(own, 1)
   }
 
+  private static let realClose = Mutex<(@convention(c) (UnsafeMutablePointer<sqlite3_file>?) -> Int32)?>(nil)
   private static let realSync = Mutex<(@convention(c) (UnsafeMutablePointer<sqlite3_file>?, Int32) -> Int32)?>(nil)
 }
