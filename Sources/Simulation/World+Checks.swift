@@ -8,6 +8,9 @@ import WireFormat
 extension World {
   // MARK: All the time
 
+  /// Each fault that makes a device a new incarnation does so a few times at most.
+  private static let idsAllowed = 60
+
   func checkDaemonBounds() {
     guard let core = daemon.core else { return }
     if core.backlogBytes > plan.maximumBacklog || core.backlogBytes < 0 {
@@ -25,6 +28,7 @@ extension World {
   /// After each turn of a device.
   func check(_ device: SimulatedDevice) {
     guard let machine = device.machine else { return }
+    if device.ids.count > Self.idsAllowed { violated(.settles, "\(device.name) had \(device.ids.count) ids") }
     let core = machine.core
     if core.mostBytesInFlight > ClientCore.bytesInFlightAllowed {
       violated(.bounds, "\(device.name) has \(core.mostBytesInFlight) bytes in flight")
@@ -90,7 +94,12 @@ extension World {
         if !state.isLive { return "\(device.name) \(stack) isn't live" }
         if state.waiting > 0 { return "\(device.name) \(stack): \(state.waiting) events wait" }
         if state.vector != stored {
-          return "\(device.name) \(stack) holds \(state.vector.total) events of \(stored.total)"
+          let differing = stored.joined(with: state.vector).elements.filter {
+            state.vector[$0.device] != stored[$0.device]
+          }
+          return "\(device.name) \(stack) holds \(state.vector.total) events of \(stored.total): "
+            + differing.map { Self.shortened(Dot($0.device, state.vector[$0.device])) + " of \(stored[$0.device])" }
+            .joined(separator: ", ")
         }
       }
     }

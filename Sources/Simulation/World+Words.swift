@@ -40,7 +40,10 @@ extension World {
     case .append(let append):
       "append \(append.stack) \(shortened(Dot(append.device, append.firstSequence)))+\(append.events.count)"
     case .events(let events):
-      "events \(events.stack) \(events.previousOffset)→\(events.firstOffset), \(events.batch.count) bytes"
+      "events \(events.stack) \(events.previousOffset)→\(events.firstOffset): "
+        + ((try? EventBatch(bytes: events.batch))?.authors.map {
+          "\(shortened(Dot($0.device, $0.firstSequence)))+\($0.count)"
+        } ?? []).joined(separator: " ") + ", \(events.batch.count) bytes"
     case .accepted(let accepted):
       "accepted \(accepted.stack) \(shortened(Dot(accepted.device, accepted.throughSequence))) at \(accepted.offset)"
     case .rejected(let rejected):

@@ -107,6 +107,7 @@ public enum Law: String, CaseIterable, Sendable {
   case bounds = "queues and credit stay in their bounds"
   case timers = "timers don't spin"
   case level = "everyone is level soon after faults end"
+  case settles = "a device doesn't take new ids without end"
   case sound = "no machine finds its own store damaged"
 }
 

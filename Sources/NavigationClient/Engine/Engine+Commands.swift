@@ -123,6 +123,10 @@ extension Engine {
       if !replica.hasPending { committed += takeUncommitted() }
       if replica.pendingBytes > Replica.commitBytes { commit(at: now) }
     } catch {
+      if replica.isUnread(name) {
+        toRefollow.insert(name)
+        refollowAt = refollowAt ?? now.monotonic + 1000
+      }
       reply.fail(error)
     }
   }

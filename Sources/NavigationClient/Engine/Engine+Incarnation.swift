@@ -70,13 +70,16 @@ extension Engine {
     }
   }
 
-  /// Whether own events that the daemon lacks are stamped too far ahead for it: the device's clock was wrong.
+  /// Whether own events that the daemon lacks are stamped too far ahead for it: the device's clock was wrong. Not if
+  /// another's events are, too, for ours may rest on them and can't be stamped before them: then all wait until the
+  /// daemon's clock, which was set back, is there again.
   func isAhead(_ stack: StackReplica, has: VersionVector, at now: Moment) -> DeviceID? {
     guard let device = replica.device, store != nil, redos[stack.name] == nil else { return nil }
-    return ([device] + formerIDs.sorted()).first { id in
-      stack.chains.vector[id] > has[id]
-        && Redo.isAhead(stack.chains.authorState(of: id).timestamp, of: daemonTime(at: now))
+    let ahead = stack.chains.vector.elements.map(\.device).filter {
+      Redo.isAhead(stack.chains.authorState(of: $0).timestamp, of: daemonTime(at: now))
     }
+    guard ahead.allSatisfy({ $0 == device || formerIDs.contains($0) }) else { return nil }
+    return ahead.first { stack.chains.vector[$0] > has[$0] }
   }
 
   /// The daemon's time, as far as it is known.
@@ -103,6 +106,10 @@ extension Engine {
       stacks[name]?.problem = nil
     } catch {
       stacks[name]?.problem = error
+      if error.isRetriable {
+        toRefollow.insert(name)
+        refollowAt = refollowAt ?? now.monotonic + 1000
+      }
     }
     stacks[name]?.conflictsMayDiffer = true
     dirty.insert(name)

@@ -198,6 +198,8 @@ extension ClientCore {
     guard let stack = try? StackName(message.stack), let followed = stacks[stack], followed.stage == .following else {
       return
     }
+    // Not all that went before it came: only the exchange of heads tells what is where.
+    guard followed.gap == nil else { return refollow(stack) }
     stacks[stack]?.offset = max(followed.offset ?? 0, message.offset)
     stacks[stack]?.suspect = nil
     guard !followed.isLive else { return }

@@ -23,7 +23,11 @@ extension ClientCore {
               stack: stack.description, policy: followed.policy, device: run.device,
               firstSequence: run.firstSequence, previous: run.previous, events: run.events))))
     }
-    guard runs.isEmpty else { return sendEvents(of: stack) }
+    guard runs.isEmpty else {
+      stacks[stack]?.answerBy = clock + Self.answerMilliseconds
+      setTimer(of: stack)
+      return sendEvents(of: stack)
+    }
     // The daemon has all that there is, also what it didn't take before.
     if followed.attempt > 0, let device = settings.device {
       stacks[stack]?.attempt = 0
@@ -47,6 +51,9 @@ extension ClientCore {
           maximumBytes: min(128 << 10, session.limits.message / 2))))
   }
 
+  /// A daemon answers what is in flight within a commit; after so long the exchange of heads tells what it has.
+  static let answerMilliseconds = 30_000
+
   mutating func acceptedReceived(_ message: Accepted, now: Int) {
     guard let stack = try? StackName(message.stack), var followed = stacks[stack] else { return }
     let device = message.device
@@ -57,7 +64,9 @@ extension ClientCore {
     followed.inFlight.removeAll { $0.device == device && $0.last <= through }
     followed.stale.removeAll { $0.device == device && $0.last <= through }
     followed.attempt = 0
+    followed.answerBy = clock + Self.answerMilliseconds
     stacks[stack] = followed
+    setTimer(of: stack)
     if isNews { put(.acknowledged(stack, device, throughSequence: through)) }
     sendEvents(of: stack)
   }

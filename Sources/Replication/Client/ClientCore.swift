@@ -75,6 +75,8 @@ package struct ClientCore: Hashable, Sendable {
 
   var phase = Phase.stopped
   var session = Session(nextPing: .max)
+  /// The time of the newest message or timer.
+  var clock = 0
   var attempt = 0
   var wasOpen = false
   var jitter: Jitter
@@ -233,6 +235,7 @@ extension ClientCore {
 extension ClientCore {
   /// A message came; `bytes` is the length of its frame.
   package mutating func received(_ message: Message, bytes: Int, now: Int) {
+    clock = now
     switch phase {
     case .stopped, .waiting, .connecting: return
     case .greeting, .open: break
@@ -297,6 +300,7 @@ extension ClientCore {
 
   /// It is so late. Too early a call does nothing.
   package mutating func timerFired(now: Int) {
+    clock = now
     switch phase {
     case .stopped: return
     case .waiting(let until):

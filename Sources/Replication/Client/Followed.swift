@@ -69,6 +69,8 @@ struct Followed: Hashable, Sendable {
   var inFlight: [InFlight] = []
   /// Sent, then given up because one before them was rejected; their own rejections are still to come.
   var stale: [InFlight] = []
+  /// If what is in flight isn't answered until then, an answer is not to come any more.
+  var answerBy: Int?
   /// Nothing is sent before that.
   var retryAt: Int?
   var attempt = 0
@@ -95,7 +97,10 @@ struct Followed: Hashable, Sendable {
 
   /// When the stack has something to do.
   var due: Int? {
-    [gap?.askAt, retryAt, followAt, stage == .following ? shown?.nextAt : nil, nextExpiry].compactMap(\.self).min()
+    [
+      gap?.askAt, retryAt, followAt, inFlight.isEmpty ? nil : answerBy, stage == .following ? shown?.nextAt : nil,
+      nextExpiry,
+    ].compactMap(\.self).min()
   }
 
   mutating func sessionEnded() {

@@ -35,8 +35,9 @@ extension ServerCore {
     /// Events of a stack: the follower's cursor goes back to that offset, unless it was made after that number, and the
     /// follower has seen no more than to the other.
     case events(StackName, after: Int, seen: Int, isRange: Bool, number: Int)
-    /// The cursor is at the head: said again when there is room, unless events went back meanwhile.
-    case live(StackName, number: Int)
+    /// The cursor is at the head: said again when there is room, unless events went back meanwhile. Until then the
+    /// follower has seen no more than to that offset.
+    case live(StackName, seen: Int, number: Int)
     /// May be lost.
     case presence
     /// Only shows whether the peer is there still. May be lost.

@@ -151,12 +151,13 @@ extension ServerCore {
     } else if cursor.vector == nil, cursor.position == head {
       cursor.held = nil
       let isFirst = !cursor.isAnnounced
+      let seen = cursor.seen
       cursor.isAnnounced = true
       if isFirst { cursor.seen = head }
       sessions[peer]![errand] = cursor
       guard isFirst else { return }
       let live = Message.live(Live(stack: stacks[errand.slot]!.text, offset: head))
-      let kind = SendKind.live(stacks[errand.slot]!.name, number: lastNumber)
+      let kind = SendKind.live(stacks[errand.slot]!.name, seen: seen, number: lastNumber)
       // While answers wait for room it has to come after them.
       if sessions[peer]!.isFull {
         socketFull(peer, for: live.encoded(), kind, at: moment)
@@ -333,7 +334,7 @@ extension ServerCore {
         cursor.seen = last
         sessions[peer]!.follows[slot] = cursor
         if peer == bringer, sessions[peer]!.isOtherDaemon {
-          tellOfPassing(last, slot, to: peer)
+          tellOfPassing(last, after: before, slot, to: peer)
         } else if cursor.wantsAuthorStates {
           stateful.append(peer)
         } else {

@@ -36,10 +36,10 @@ extension ServerCore {
     return Held(heads: held.storedHeads, head: held.head, chains: held.chains)
   }
 
-  /// A peer is past an offset without having been sent what is there: it brought it.
-  mutating func tellOfPassing(_ offset: Int, _ slot: Int, to peer: Peer) {
+  /// A peer that has seen all up to an offset is past another without having been sent what is between: it brought it.
+  mutating func tellOfPassing(_ offset: Int, after seen: Int, _ slot: Int, to peer: Peer) {
     let live = Message.live(Live(stack: stacks[slot]!.text, offset: offset))
-    put(.send(to: [peer], bytes: live.encoded(), kind: .live(stacks[slot]!.name, number: lastNumber)))
+    put(.send(to: [peer], bytes: live.encoded(), kind: .live(stacks[slot]!.name, seen: seen, number: lastNumber)))
   }
 
   /// A stack came to be: who follows the list is told.

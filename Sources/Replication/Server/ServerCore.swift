@@ -343,10 +343,12 @@ extension ServerCore {
     case .reply: queue(bytes, for: peer, at: moment)
     case .presence: counters.add(to: .presenceDropped)
     case .probe: break
-    case .live(let stack, let number):
+    case .live(let stack, let seen, let number):
       guard let slot = slots[stack.description], var cursor = sessions[peer]!.follows[slot], cursor.number <= number
       else { return }
       cursor.isAnnounced = false
+      // The peer was not told that what it held already was passed over.
+      cursor.seen = min(cursor.seen, seen)
       sessions[peer]!.follows[slot] = cursor
       wantRead(Errand(slot: slot), for: peer, at: moment)
     case .events(let stack, let after, let seen, let isRange, let number):
@@ -356,7 +358,7 @@ extension ServerCore {
       let errand = Errand(slot: slot, isRange: isRange)
       guard var cursor = sessions[peer]![errand], cursor.number <= number, after < cursor.position else { return }
       cursor.position = after
-      cursor.seen = seen
+      cursor.seen = min(cursor.seen, seen)
       sessions[peer]![errand] = cursor
       wantRead(errand, for: peer, at: moment)
     }
