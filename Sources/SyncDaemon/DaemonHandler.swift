@@ -159,6 +159,7 @@ struct DaemonHandler: LoopHandler {
     while true {
       let didAnything = carryOutLinks(at: moment)
       let actions = core.drain()
+      keepAdoptedPolicies()
       guard !actions.isEmpty || didAnything else { return }
       full.removeAll(keepingCapacity: true)
       for action in actions {

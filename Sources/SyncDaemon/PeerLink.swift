@@ -91,6 +91,7 @@ extension DaemonHandler {
     case .readHeads(let stack): links[place].core.headsRead(stack, core.held(stack), at: moment)
     case .readEvents(let number, let order): read(place, number, order.stack, .events(order), at: moment)
     case .readEvent(let number, let stack, let dot): read(place, number, stack, .event(dot), at: moment)
+    case .policyHeard(let stack, let policy, let since): core.policyHeard(stack, policy, since: since, at: moment)
     case .log(let record): log.write(record)
     }
   }
@@ -111,6 +112,13 @@ extension DaemonHandler {
     case (.event, .event(let run)): links[wish.link].core.eventRead(wish.number, of: wish.stack, run, at: moment)
     case (.events, _): links[wish.link].core.eventsRead(wish.number, of: wish.stack, nil, at: moment)
     case (.event, _): links[wish.link].core.eventRead(wish.number, of: wish.stack, nil, at: moment)
+    }
+  }
+
+  mutating func keepAdoptedPolicies() {
+    for adopted in core.takeAdoptedPolicies() {
+      let fact = PolicyFact(policy: adopted.policy, since: adopted.since)
+      for (key, value) in fact.facts(of: adopted.stack) { store.writes.post(.keep(key: key, value: value)) }
     }
   }
 

@@ -44,7 +44,9 @@ final class StoreReader {
 
   private func load(_ stack: StackName) -> DaemonHandler.Command {
     do {
-      var loader = StackLoader(stack, policy: try log.info(of: stack)?.policy)
+      let adopted = try PolicyFact(of: stack, in: log)
+      var loader = StackLoader(
+        stack, policy: try adopted?.policy ?? log.info(of: stack)?.policy, since: adopted?.since)
       while true {
         let page = try log.read(stack, after: loader.head, maximumBytes: Self.pageBytes)
         guard !page.isEmpty else { return .loaded(loader) }
@@ -64,9 +66,12 @@ final class StoreReader {
 
   private func list(_ space: Name?, _ peer: ServerCore.Peer) -> DaemonHandler.Command {
     do {
+      let adopted = Dictionary(try log.facts(prefixed: "policy/").map { ($0.key, $0.value) }) { $1 }
       let stacks = try log.stacks(in: space).map {
-        Listing.Stack(
-          stack: $0.stack.description, policy: $0.policy, head: $0.head, devices: $0.devices, lastStored: $0.lastStored)
+        let policy = adopted["policy/\($0.stack)"].flatMap { Policy(String(decoding: $0, as: UTF8.self)) }
+        return Listing.Stack(
+          stack: $0.stack.description, policy: policy ?? $0.policy, head: $0.head, devices: $0.devices,
+          lastStored: $0.lastStored)
       }
       return .listed(stacks, peer)
     } catch {

@@ -255,6 +255,41 @@ import ZeroMQ
     }
   }
 
+  @Test func aStackThatWasMadeTwiceHasOnePolicy() async throws {
+    try await Self.withNodes(2) { nodes in
+      for node in nodes { try node.start() }
+      var devices = (1...2).map { TestDevice($0, on: Self.main) }
+      for (place, policy) in [Policy.merge, .latest].enumerated() {
+        try devices[place].act(count: 3)
+        guard case .append(var append) = devices[place].append(from: 1, count: 3) else { return }
+        append.policy = policy
+        let client = try TestClient.connected(to: nodes[place].endpoint, device: devices[place].id)
+        try client.send(.append(append))
+        try client.waitForAccepted(devices[place].id, through: 3)
+      }
+      // Who follows is told that it is another one now.
+      let follower = try TestClient.connected(to: nodes[0].endpoint)
+      try follower.send(.follow(Follow(stack: Self.main.description, policy: .merge)))
+      try follower.wait { if case .live = $0 { true } else { false } }
+      nodes[1].stop()
+      try nodes[1].start(peers: [nodes[0]])
+      try follower.wait { if case .refused(let it) = $0 { it.code == .policyMismatch } else { false } }
+      try Self.expectLevel(nodes, Self.main, 6)
+      // The first events are of the same time, so the lower text stands; also after a restart.
+      for node in nodes {
+        node.stop()
+        try node.start()
+        let client = try TestClient.connected(to: node.endpoint)
+        try client.send(.follow(Follow(stack: Self.main.description)))
+        let following = try client.wait { if case .following = $0 { true } else { false } }
+        if case .following(let following) = following { #expect(following.policy == .latest) }
+        try client.send(.list(List()))
+        let listing = try client.wait { if case .listing = $0 { true } else { false } }
+        if case .listing(let listing) = listing { #expect(listing.stacks.map(\.policy) == [.latest]) }
+      }
+    }
+  }
+
   @Test func aDaemonDoesNotFollowItself() async throws {
     try await Self.withNodes(1) { nodes in
       #expect(throws: SyncDaemonError.self) { try nodes[0].start(peers: [nodes[0]]) }

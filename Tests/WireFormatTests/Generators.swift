@@ -145,10 +145,14 @@ struct Generator {
           reason: text()))
     case 3:
       let start = chance(50) ? FollowStart.vector(heads(devices)) : .offset(number(), epoch: pick([0, random.next()]))
-      return .follow(Follow(stack: text(), policy: policy(), start: start, wantsAuthorStates: chance(50)))
+      return .follow(
+        Follow(
+          stack: text(), policy: policy(), start: start, wantsAuthorStates: chance(50), policySince: timestamp()))
     case 4:
       return .following(
-        Following(stack: text(), exists: chance(50), policy: policy(), head: number(), heads: heads(devices)))
+        Following(
+          stack: text(), exists: chance(50), policy: policy(), head: number(), heads: heads(devices),
+          policySince: timestamp()))
     case 5:
       return .events(
         EventsMessage(

@@ -108,6 +108,18 @@ import Testing
           wantsAuthorStates: true))
     ),
     (
+      #"follow { stack: "a/b" policy: "merge" policy_milliseconds: -5 policy_counter: 6 }"#,
+      .follow(
+        Follow(stack: "a/b", policy: .merge, policySince: Timestamp(milliseconds: -5, counter: 6)))
+    ),
+    (
+      #"following { stack: "a/b" policy: "merge" policy_milliseconds: 5 policy_counter: -6 }"#,
+      .following(
+        Following(
+          stack: "a/b", exists: false, policy: .merge, head: 0, heads: [],
+          policySince: Timestamp(milliseconds: 5, counter: -6)))
+    ),
+    (
       #"follow { stack: "a/b" offset: 7 epoch: 0 }"#, .follow(Follow(stack: "a/b", start: .offset(7, epoch: 0)))
     ),
     (

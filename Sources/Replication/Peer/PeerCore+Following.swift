@@ -9,6 +9,8 @@ extension PeerCore {
     guard let held, stacks[name] != nil else { return }
     self.held(held.heads, head: held.head, of: name)
     stacks[name]?.asked = held.heads
+    stacks[name]?.policy = held.policy
+    stacks[name]?.policySince = held.policySince
     client.headsRead(name, start: .vector(held.heads), localHead: stacks[name]?.localHead ?? held.head)
     settle(at: moment)
   }
@@ -73,6 +75,10 @@ extension PeerCore {
   ) {
     guard stacks[name]?.reading == number else { return }
     if let read {
+      // The log can be further than this was told: what was read is there.
+      let head = max(stacks[name]?.localHead ?? 0, read.through)
+      stacks[name]?.localHead = head
+      client.stacks[name]?.localHead = head
       client.eventsRead(name, runs: read.runs, through: read.through)
     } else {
       askAgain(name, at: moment)
@@ -80,11 +86,23 @@ extension PeerCore {
     settle(at: moment)
   }
 
-  mutating func policyLearned(_ policy: Policy, of name: StackName) {
-    guard let own = stacks[name]?.policy, own != policy, tell("policy \(name)") else { return }
-    log(
-      .warning, "the peer has a stack under another policy: both show it by their own",
-      [.init("stack", name), .init("own", own), .init("theirs", policy)])
+  /// A `Follow` says how the own log has the stack.
+  func withPolicy(_ follow: Follow) -> Follow {
+    var follow = follow
+    guard let name = try? StackName(follow.stack), let stack = stacks[name] else { return follow }
+    follow.policy = stack.policy
+    follow.policySince = stack.policySince
+    return follow
+  }
+
+  /// What the other daemon answers is the lower one of both, unless ours came to be after it was asked: then it is asked
+  /// again.
+  mutating func comparePolicy(_ following: Following, at moment: Moment) {
+    guard let name = try? StackName(following.stack), let own = stacks[name]?.policy, let policy = following.policy,
+      own != policy
+    else { return }
+    put(.policyHeard(name, policy, since: following.policySince))
+    askAgain(name, at: moment)
   }
 
   mutating func forked(_ name: StackName, _ devices: [DeviceID]) {

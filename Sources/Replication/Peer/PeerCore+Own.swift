@@ -28,6 +28,8 @@ extension PeerCore {
       guard let name = try? StackName(listed.stack) else { continue }
       know(name, after: listed.head)
       stacks[name]?.policy = listed.policy
+      // Made here and there in the same moment: which one stands is settled when it is followed.
+      if let other = client.stacks[name]?.policy, other != listed.policy { askAgain(name, at: moment) }
     }
     guard listing.last, !knowsOwn else { return }
     knowsOwn = true

@@ -126,6 +126,7 @@ package struct PeerCore: Hashable, Sendable {
       }
       client.received(message, bytes: bytes.count, now: moment.milliseconds)
       settle(at: moment)
+      if case .following(let following) = message { comparePolicy(following, at: moment) }
       if let answered { takeNext(of: answered, at: moment) }
     } catch {
       client.malformedReceived(now: moment.milliseconds)
@@ -177,12 +178,12 @@ package struct PeerCore: Hashable, Sendable {
     switch output {
     case .connect: put(.connect)
     case .disconnect: put(.disconnect)
+    case .send(.follow(let follow)): put(.send(.follow(withPolicy(follow))))
     case .send(let message): put(.send(message))
     case .readHeads(let name): put(.readHeads(name))
     case .checkHeads(let name, let heads): checkHeads(name, heads, at: moment)
     case .readEvents(let order): readEvents(order)
     case .deliver(let name, let batch, _, let bytes): deliver(batch, of: name, bytes: bytes, at: moment)
-    case .policy(let name, let policy): policyLearned(policy, of: name)
     case .rejected(let name, let dot, let code, let detail, let isWaiting):
       refused(name, code, "\(dot): \(detail)", isWaiting: isWaiting, at: moment)
     case .refused(let name, let code, let reason, let isWaiting):
@@ -191,7 +192,7 @@ package struct PeerCore: Hashable, Sendable {
     case .answer(let message): answered(message, at: moment)
     case .state(let state): stateChanged(state, at: moment)
     case .opened(_, let welcome): opened(welcome, at: moment)
-    case .acknowledged, .live, .presence, .time: break
+    case .policy, .acknowledged, .live, .presence, .time: break
     }
   }
 

@@ -17,6 +17,8 @@ package enum PeerOutput: Hashable, Sendable {
   case readEvents(Int, ReadOrder)
   /// Answer with `eventRead`, at any time: one event of the own log, to be compared there.
   case readEvent(Int, StackName, Dot)
+  /// The other daemon has a stack under that policy since then: to ``ServerCore/policyHeard(_:_:since:at:)``.
+  case policyHeard(StackName, Policy, since: Timestamp)
   case log(ServerCore.LogRecord)
 }
 
@@ -49,6 +51,8 @@ struct Linked: Hashable, Sendable {
   var isFollowed = false
   /// Nil as long as there is no event.
   var policy: Policy?
+  /// Since when, as of the last time that the other daemon was asked.
+  var policySince = Timestamp.zero
   var local = VersionVector()
   /// The newest offset of the own log.
   var localHead = 0

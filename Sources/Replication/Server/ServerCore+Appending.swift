@@ -124,7 +124,10 @@ extension ServerCore {
       run.events.removeLast(run.events.count - taken.count)
       size = run.events.reduce(0) { $0 + $1.count }
     }
-    if stacks[slot]!.policy == nil { stacks[slot]!.policy = policy ?? .merge }
+    if stacks[slot]!.policy == nil {
+      stacks[slot]!.policy = policy ?? .merge
+      stacks[slot]!.policySince = Self.firstTimestamp(of: run)
+    }
     if group.open[slot] == nil { stacks[slot]!.batches += 1 }
     group.open[slot, default: Group.Open()].add(run, taken, size, isFirst: isFirst, from: peer)
     group.bytes += size

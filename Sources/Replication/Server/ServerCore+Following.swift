@@ -5,8 +5,9 @@ import WireFormat
 
 extension ServerCore {
   mutating func followReceived(_ follow: Follow, _ slot: Int, from peer: Peer, at moment: Moment) {
+    if sessions[peer]!.isOtherDaemon { decidePolicy(follow, slot, at: moment) }
     let stack = stacks[slot]!
-    if let asked = follow.policy, let own = stack.policy, asked != own {
+    if let asked = follow.policy, let own = stack.policy, asked != own, !sessions[peer]!.isOtherDaemon {
       let reason = Self.policyMismatch(stack.text, own: own, asked: asked)
       return refuseFollow(slot, .policyMismatch, reason, from: peer, at: moment)
     }
@@ -46,11 +47,12 @@ extension ServerCore {
       }
     }
     if sessions[peer]!.follows.updateValue(cursor, forKey: slot) == nil { stacks[slot]!.followers.append(peer) }
-    reply(
-      .following(
-        Following(
-          stack: stack.text, exists: stack.head > 0, policy: stack.head > 0 ? stack.policy : nil, head: stack.head,
-          heads: stack.storedHeads)), to: peer, at: moment)
+    var following = Following(
+      stack: stack.text, exists: stack.head > 0, policy: stack.head > 0 ? stack.policy : nil, head: stack.head,
+      heads: stack.storedHeads)
+    // Only another daemon has a use for it.
+    if sessions[peer]!.isOtherDaemon, stack.head > 0 { following.policySince = stack.policySince }
+    reply(.following(following), to: peer, at: moment)
     tellPresence(of: slot, to: peer, at: moment)
     advance(Errand(slot: slot), of: peer, at: moment)
   }

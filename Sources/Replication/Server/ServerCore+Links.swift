@@ -27,13 +27,18 @@ extension ServerCore {
   package struct Held: Sendable {
     package var heads: [DeviceHead]
     package var head: Int
+    /// Nil as long as there is no event.
+    package var policy: Policy?
+    package var policySince: Timestamp
     package var chains: StackChains
   }
 
   /// Nil if the stack isn't in use; one that a link follows is.
   package func held(_ stack: StackName) -> Held? {
     guard let slot = slots[stack.description], let held = stacks[slot] else { return nil }
-    return Held(heads: held.storedHeads, head: held.head, chains: held.chains)
+    return Held(
+      heads: held.storedHeads, head: held.head, policy: held.head > 0 ? held.policy : nil,
+      policySince: held.policySince, chains: held.chains)
   }
 
   /// A peer that has seen all up to an offset is past another without having been sent what is between: it brought it.

@@ -28,6 +28,7 @@ extension ServerCore {
     stacks[slot]!.isLoaded = true
     stacks[slot]!.chains = loader.chains
     stacks[slot]!.policy = loader.policy
+    stacks[slot]!.policySince = loader.policySince
     stacks[slot]!.head = loader.head
     stacks[slot]!.stored = Dictionary(
       uniqueKeysWithValues: loader.chains.heads.map {

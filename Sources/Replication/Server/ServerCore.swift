@@ -49,6 +49,7 @@ package struct ServerCore: Sendable {
   var lastProbe: Int?
   var isStopping = false
   var extraCounters: [String: Int] = [:]
+  var adopted: [AdoptedPolicy] = []
   /// What the links to other daemons say of themselves, for the status report.
   package var linkReports: [StatusReport.Peer] = []
   private var actions: [Action] = []

@@ -39,6 +39,8 @@ extension ServerCore {
     var waiting: [Waiting] = []
     /// Fixed by the first admitted event.
     var policy: Policy?
+    /// The timestamp of the first event, or what another daemon said that its policy came before.
+    var policySince = Timestamp.zero
     /// All that is admitted, whether stored yet or not.
     var chains: StackChains
     /// The offset of the newest stored event.

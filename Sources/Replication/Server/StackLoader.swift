@@ -14,9 +14,16 @@ package struct StackLoader: Hashable, Sendable {
   /// The highest timestamp, in milliseconds since 1970.
   package private(set) var newestTime = 0
 
-  package init(_ stack: StackName, policy: Policy?) {
+  /// Since when the stack has its policy.
+  package private(set) var policySince: Timestamp
+  private let isPolicyAdopted: Bool
+
+  /// - Parameter since: of a policy that was taken over from another daemon; nil for the first event's.
+  package init(_ stack: StackName, policy: Policy?, since: Timestamp? = nil) {
     self.stack = stack
     self.policy = policy
+    policySince = since ?? .zero
+    isPolicyAdopted = since != nil
     chains = StackChains(stack: stack)
   }
 
@@ -27,6 +34,7 @@ package struct StackLoader: Hashable, Sendable {
       do throws(ChainFault) {
         let event = try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
         newestTime = max(newestTime, event.timestamp.milliseconds)
+        if head == 0, !isPolicyAdopted { policySince = event.timestamp }
       } catch {
         throw ServerCore.StorageFailure("\(text): the log is damaged at \(record.dot): \(error); verify it")
       }

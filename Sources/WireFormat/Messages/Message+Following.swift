@@ -30,15 +30,20 @@ public struct Follow: Hashable, Sendable {
   public var start: FollowStart
   /// Whether ``EventsMessage`` is to carry the authors' states, for a reader without the history before.
   public var wantsAuthorStates: Bool
+  /// Between daemons: since when the follower's own log has the stack under ``policy``. The lower (since when, policy)
+  /// of both stands.
+  public var policySince: Timestamp
   public var unknown: UnknownFields = []
 
   public init(
-    stack: String, policy: Policy? = nil, start: FollowStart = .vector([]), wantsAuthorStates: Bool = false
+    stack: String, policy: Policy? = nil, start: FollowStart = .vector([]), wantsAuthorStates: Bool = false,
+    policySince: Timestamp = .zero
   ) {
     self.stack = stack
     self.policy = policy
     self.start = start
     self.wantsAuthorStates = wantsAuthorStates
+    self.policySince = policySince
   }
 }
 
@@ -53,14 +58,19 @@ public struct Following: Hashable, Sendable {
   public var head: Int
   /// All that the daemon holds.
   public var heads: [DeviceHead]
+  /// Since when the stack has its policy: the timestamp of the first event, here or at another daemon.
+  public var policySince: Timestamp
   public var unknown: UnknownFields = []
 
-  public init(stack: String, exists: Bool, policy: Policy?, head: Int, heads: [DeviceHead]) {
+  public init(
+    stack: String, exists: Bool, policy: Policy?, head: Int, heads: [DeviceHead], policySince: Timestamp = .zero
+  ) {
     self.stack = stack
     self.exists = exists
     self.policy = policy
     self.head = head
     self.heads = heads
+    self.policySince = policySince
   }
 }
 

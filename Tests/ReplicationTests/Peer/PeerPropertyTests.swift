@@ -115,6 +115,27 @@ import WireFormat
     }
   }
 
+  /// A stack that was made at both ends under two policies has the one of the lower first timestamp everywhere, and of
+  /// equal ones the lower text.
+  @Test(arguments: [0, 1, 2, 4], [-5, 0, 5])
+  func aStackThatWasMadeTwiceHasOnePolicy(_ shape: Int, _ later: Int) {
+    var run = RandomPeers(seed: 6, Self.shapes[shape])
+    let stack = Self.stacks[0]
+    let last = run.world.worlds.count - 1
+    run.append(run.devices[0], stack, at: 0, policy: .merge)
+    run.world.worlds[last].wall += later
+    run.append(run.devices[1], stack, at: last, policy: .latest)
+    run.world.level()
+    run.append(run.devices[2], stack, at: last)
+    run.append(run.devices[3], stack, at: 0)
+    run.world.level()
+    for world in run.world.worlds {
+      #expect(world.core.held(stack)?.policy == (later > 0 ? .merge : .latest))
+      #expect(world.log[stack]?.policy == (later > 0 ? .merge : .latest))
+    }
+    run.check()
+  }
+
   @Test func itselfIsNoPeer() {
     var world = PeerWorld(1, [(0, 0)])
     world.connect(0)
@@ -155,7 +176,9 @@ struct RandomPeers {
   }
 
   /// A device takes in what its daemon stored, acts, and sends what the daemon lacks.
-  mutating func append(_ device: DeviceID, _ stack: StackName, at daemon: Int, value: String = "v") {
+  mutating func append(
+    _ device: DeviceID, _ stack: StackName, at daemon: Int, value: String = "v", policy: Policy? = nil
+  ) {
     var chains = world.worlds[daemon].chains(of: device, on: stack)
     for stored in world.worlds[daemon].log[stack]?.batches ?? [] {
       for record in stored.batch.records where !chains.vector.contains(record.dot) {
@@ -167,7 +190,7 @@ struct RandomPeers {
     world.worlds[daemon].devices[device, default: [:]][stack] = chains
     world.worlds[daemon].act(device, on: stack, values: [value])
     let count = world.worlds[daemon].events[device]![stack]!.count
-    let append = world.worlds[daemon].append(device, on: stack, count...count)
+    let append = world.worlds[daemon].append(device, on: stack, count...count, policy: policy)
     world.worlds[daemon].receive(.hello(Hello(device: device, name: "d")), from: Self.client(device))
     world.worlds[daemon].receive(.append(append), from: Self.client(device))
     world.worlds[daemon].settle()

@@ -159,6 +159,9 @@ struct PeerWorld {
       isBusy = false
       for place in worlds.indices {
         if !worlds[place].drain().isEmpty { isBusy = true }
+        for adopted in worlds[place].core.takeAdoptedPolicies() {
+          worlds[place].log[adopted.stack]?.policy = adopted.policy
+        }
         for frame in worlds[place].frames[checked[place]...] { deliver(frame, of: place) }
         checked[place] = worlds[place].frames.count
       }
@@ -197,6 +200,8 @@ struct PeerWorld {
     case .submit(let message): worlds[from].core.linkSubmitted(message, from: Self.near(place), at: moment(from))
     case .readHeads(let stack): links[place].core.headsRead(stack, worlds[from].core.held(stack), at: moment(from))
     case .readEvents, .readEvent: links[place].wishes.append(output)
+    case .policyHeard(let stack, let policy, let since):
+      worlds[from].core.policyHeard(stack, policy, since: since, at: moment(from))
     case .log(let record): links[place].logged.append(record.text)
     }
   }
@@ -209,7 +214,7 @@ struct PeerWorld {
     case .readEvent(let number, let stack, let dot):
       let run = run(of: dot, stack, from)
       links[place].core.eventRead(number, of: stack, run, at: moment(from))
-    case .connect, .disconnect, .send, .submit, .readHeads, .log: preconditionFailure("no wish")
+    case .connect, .disconnect, .send, .submit, .readHeads, .policyHeard, .log: preconditionFailure("no wish")
     }
   }
 

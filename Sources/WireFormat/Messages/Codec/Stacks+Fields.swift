@@ -37,6 +37,8 @@ extension Follow: FieldCodable {
       case 4: offset = try fields.number()
       case 5: epoch = try fields.fixed()
       case 6: wantsAuthorStates = try fields.flag()
+      case 7: policySince.milliseconds = try fields.signed()
+      case 8: policySince.counter = try fields.signed()
       case _: try fields.unknown(&unknown)
       }
     }
@@ -60,6 +62,8 @@ extension Follow: FieldCodable {
       fields.fixed(5, epoch, isOptional: true)
     }
     fields.flag(6, wantsAuthorStates)
+    fields.signed(7, policySince.milliseconds)
+    fields.signed(8, policySince.counter)
     fields.unknown(unknown)
   }
 }
@@ -74,6 +78,8 @@ extension Following: FieldCodable {
       case 3: policy = try fields.policy()
       case 4: head = try fields.number()
       case 5: heads.append(try fields.message())
+      case 6: policySince.milliseconds = try fields.signed()
+      case 7: policySince.counter = try fields.signed()
       case _: try fields.unknown(&unknown)
       }
     }
@@ -85,6 +91,8 @@ extension Following: FieldCodable {
     fields.policy(3, policy)
     fields.number(4, head)
     for head in heads { fields.message(5, head) }
+    fields.signed(6, policySince.milliseconds)
+    fields.signed(7, policySince.counter)
     fields.unknown(unknown)
   }
 }
