@@ -42,18 +42,21 @@ extension Engine {
     core = ClientCore(Self.settings(configuration, device: replica.device))
     for name in self.stacks.keys.sorted() {
       guard let old = self.stacks[name] else { continue }
-      do throws(ClientError) {
-        var stack = OpenStack(replica: try replica.open(name, policy: old.replica.policy), hub: old.hub)
-        stack.users = old.users
-        stack.changeNumber = old.changeNumber
-        stack.lastChange = old.lastChange
-        stack.seenConflicts = old.seenConflicts
-        stack.wasLive = old.wasLive
-        self.stacks[name] = stack
-        core.follow(name, policy: stack.replica.policy, now: now.monotonic)
-      } catch {
-        self.stacks[name]?.problem = error
+      let opened: StackReplica
+      var problem: ClientError?
+      do throws(ClientError) { opened = try replica.open(name, policy: old.replica.policy) } catch {
+        opened = replica.openUnread(name, policy: old.replica.policy)
+        problem = error
       }
+      var stack = OpenStack(replica: opened, hub: old.hub)
+      stack.problem = problem
+      stack.users = old.users
+      stack.changeNumber = old.changeNumber
+      stack.lastChange = old.lastChange
+      stack.seenConflicts = old.seenConflicts
+      stack.wasLive = old.wasLive
+      self.stacks[name] = stack
+      core.follow(name, policy: opened.policy, now: now.monotonic)
       dirty.insert(name)
     }
     core.start(now: now.monotonic)

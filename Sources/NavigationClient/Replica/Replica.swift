@@ -49,6 +49,14 @@ package final class Replica {
     return stack
   }
 
+  /// Opens a stack that the log can't give now: it is empty, and read before anything is done with it.
+  func openUnread(_ name: StackName, policy: Policy?) -> StackReplica {
+    let stack = StackReplica(name, policy: policy)
+    stacks[name] = stack
+    unread.insert(name)
+    return stack
+  }
+
   package func close(_ name: StackName) {
     precondition(!changed.contains(name), "\(name) has something to commit")
     stacks[name] = nil
