@@ -44,6 +44,12 @@ extension Socket {
     try set(ZMQ_RECONNECT_IVL, options.reconnectMilliseconds)
     try set(ZMQ_RECONNECT_IVL_MAX, options.longestReconnectMilliseconds)
     if endpoint.isIPv6 { try set(ZMQ_IPV6, 1) }
+    if kind == .router || kind == .xpub {
+      // With a domain libzmq refuses peers of ZMTP before 3.0. Its engine for those aborts the process when such a peer
+      // goes at the wrong moment (4.3.4, `zmtp_engine.cpp`, pushing the routing id). Nobody answers for the domain, and
+      // without enforcement that lets everybody else in.
+      try set(ZMQ_ZAP_DOMAIN, bytes: Array("navsync".utf8))
+    }
     switch kind {
     case .router:
       try set(ZMQ_ROUTER_MANDATORY, 1)

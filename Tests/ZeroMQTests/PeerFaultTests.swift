@@ -60,6 +60,26 @@ struct PeerFaultTests {
     while try await server.peerMessage().body != [99] {}
   }
 
+  /// libzmq's engine for them can be made to abort the process.
+  @Test("Peers of ZMTP before 3.0 are refused, however they go")
+  func oldPeers() async throws {
+    let server = try TestLoop()
+    let (_, endpoint) = try await server.router("tcp://127.0.0.1:0")
+    // ZMTP 2.0 (RFC 15): signature, revision, DEALER, an empty routing id, a message of one byte.
+    let second: [UInt8] = [0xFF, 0, 0, 0, 0, 0, 0, 0, 1, 0x7F, 1, 5, 0, 0, 0, 1, 7]
+    // ZMTP 1.0 (RFC 13) without a signature: a routing id and a message.
+    let first: [UInt8] = [1, 0, 2, 0, 7]
+    for number in 0..<200 {
+      let bytes = number % 2 == 0 ? second : first
+      close(try RawPeer.connect(to: endpoint, sending: Array(bytes.prefix(bytes.count - number % 4))))
+    }
+    let held = try [first, second].map { try RawPeer.connect(to: endpoint, sending: $0) }
+    defer { for peer in held { close(peer) } }
+    let peer = try RawPeer.dealer(to: endpoint, sending: [9])
+    defer { close(peer) }
+    #expect(try await server.peerMessage().body == [9])
+  }
+
   @Test("A peer that chose its routing id isn't served, and the rest is")
   func chosenRoutingID() async throws {
     let server = try TestLoop()
