@@ -76,9 +76,14 @@ package struct Bench: RunnableCommand {
 
     let roundTrip = Double(try RawLimits.roundTrip(in: place).median) / 1000
     let sync = Double(try RawLimits.durableAppend(in: place).median) / 1000
-    let single = try await DaemonBench.actionToScreen(in: place, actions: actions) / 1000
+    let action = try await DaemonBench.actionToScreen(in: place, actions: actions)
+    let single = action.shown / 1000
     try report(Row(name: "raw ZeroMQ round trip", value: roundTrip, unit: "µs"))
     try report(Row(name: "raw fdatasync", value: sync, unit: "µs"))
+    try report(
+      Row(
+        name: "one action on its own device's disk, median", value: action.stored / 1000, unit: "µs", raw: sync,
+        ratio: action.stored / 1000 / sync))
     try report(
       Row(
         name: "one action to another device's screen, median", value: single, unit: "µs", raw: roundTrip + sync,

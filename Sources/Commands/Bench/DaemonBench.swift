@@ -44,8 +44,16 @@ enum DaemonBench {
     }
   }
 
-  /// From a device's call to the moment another device's state has the entry: the median, in nanoseconds.
-  static func actionToScreen(in folder: URL, actions: Int) async throws -> Double {
+  /// The medians of what becomes of one action at a time, in nanoseconds from the call on.
+  struct Action: Sendable {
+    /// The call returned: it is on the acting device's disk, and shown there.
+    var stored: Double
+    /// Another device's state has the entry.
+    var shown: Double
+  }
+
+  /// Measures actions one by one, between two devices at a daemon of this process.
+  static func actionToScreen(in folder: URL, actions: Int) async throws -> Action {
     try await withDaemon(in: folder) { endpoint in
       func open(_ name: String) async throws -> (Device, NavigationClient.Stack) {
         let device = try await Device.open(
@@ -61,11 +69,13 @@ enum DaemonBench {
       try await stack.push("first")
       var states = screen.states.makeAsyncIterator()
       let clock = ContinuousClock()
+      var stored: [Double] = []
       var times: [Double] = []
       for number in 0..<actions + 20 {
         let start = clock.now
         let outcome =
           number % 2 == 0 ? try await stack.push("screen \(number)") : try await stack.pop()
+        if number >= 20 { stored.append((clock.now - start) / .nanoseconds(1)) }
         let shown = outcome.entries.map(\.id)
         while let state = await states.next(), state.entries.map(\.id) != shown {}
         // The first ones warm up.
@@ -73,7 +83,8 @@ enum DaemonBench {
       }
       await acting.close()
       await watching.close()
-      return times.sorted()[times.count / 2]
+      return Action(
+        stored: stored.sorted()[stored.count / 2], shown: times.sorted()[times.count / 2])
     }
   }
 }
