@@ -26,6 +26,7 @@ let package = Package(
     .systemLibrary(name: "CSQLite"),
     .systemLibrary(name: "CSodium"),
     .systemLibrary(name: "CZlib"),
+    .systemLibrary(name: "CNCurses"),
 
     .target(name: "NavigationModel", swiftSettings: pure),
     .target(name: "ZeroMQ", dependencies: ["CZeroMQ"], swiftSettings: common),
@@ -49,6 +50,7 @@ let package = Package(
         "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication", "NavigationClient", "Specification",
       ],
       swiftSettings: common),
+    .target(name: "TerminalUI", dependencies: ["CNCurses"], swiftSettings: common),
     .target(name: "ArgumentParsing", swiftSettings: pure),
     .target(
       name: "Commands",
@@ -113,6 +115,8 @@ let package = Package(
       dependencies: ["Commands", "ArgumentParsing", "EventLog", "NavigationModel", "WireFormat", "TestSupport"],
       swiftSettings: common),
     .testTarget(name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "TerminalUITests", dependencies: ["TerminalUI", "TestSupport"], swiftSettings: common),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]

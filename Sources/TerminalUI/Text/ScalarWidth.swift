@@ -1,0 +1,65 @@
+/// The columns of single Unicode scalars; those of a text come from its clusters.
+enum ScalarWidth {
+  /// 0, 1 or 2. A control character is 1: it is shown as a sign.
+  static func of(_ scalar: Unicode.Scalar) -> Int {
+    let value = scalar.value
+    if value < 0x300 { return value == 0xAD ? 0 : 1 }
+    if isZero(scalar) { return 0 }
+    return isWide(value) ? 2 : 1
+  }
+
+  /// Whether it combines with what stands before it.
+  static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .spacingMark: return !scalar.properties.isDefaultIgnorableCodePoint
+    default: return false
+    }
+  }
+
+  /// Whether it has no form and does nothing for the cluster that it stands in. Joiners and variation selectors do.
+  static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x200C, 0x200D, 0xFE0E, 0xFE0F, 0xE0020...0xE007F, 0xE0100...0xE01EF: return false
+    default: return scalar.properties.generalCategory == .format || scalar.properties.isDefaultIgnorableCodePoint
+    }
+  }
+
+  /// Whether it has a width of its own but fills no columns of its own after a base: skin tones, the second half of a
+  /// flag, vowel signs that stand beside their consonant.
+  static func continuesCluster(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isEmojiModifier || scalar.properties.generalCategory == .spacingMark
+      || (0x1F1E6...0x1F1FF).contains(scalar.value)
+  }
+
+  private static func isZero(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    // The medial and final parts of a Hangul syllable join its initial.
+    case 0x1160...0x11FF, 0xD7B0...0xD7FF: return true
+    case 0x3400...0x9FFF, 0xAC00...0xD7A3, 0x20000...0x3FFFD: return false
+    default: break
+    }
+    switch scalar.properties.generalCategory {
+    case .format where (0xFFF9...0xFFFB).contains(scalar.value): return true
+    case .nonspacingMark, .enclosingMark, .format: return !scalar.properties.isPrependedMark
+    default: return scalar.properties.isDefaultIgnorableCodePoint
+    }
+  }
+
+  private static func isWide(_ value: UInt32) -> Bool {
+    guard value >= 0x1100 else { return false }
+    var low = 0
+    var high = wideRanges.count
+    while low < high {
+      let middle = (low + high) / 2
+      if wideRanges[middle].upperBound < value { low = middle + 1 } else { high = middle }
+    }
+    return low < wideRanges.count && wideRanges[low].lowerBound <= value
+  }
+}
+
+extension Unicode.Scalar.Properties {
+  /// Arabic and other signs that span the digits after them: format characters that are seen.
+  fileprivate var isPrependedMark: Bool {
+    generalCategory == .format && !isDefaultIgnorableCodePoint && !isWhitespace
+  }
+}
