@@ -31,6 +31,8 @@ final class SimulatedDevice {
   var seen: [StackName: [Entry]] = [:]
   /// The number of events in what was looked at last.
   var checked: [StackName: Int] = [:]
+  /// In this life: appends that had no answer.
+  var answersMissed = 0
   /// Values that were made up so far.
   var values = 0
   var intents = 0
@@ -124,6 +126,7 @@ extension World {
     device.hasStopped = false
     device.isTurnDue = false
     device.wakesAt = nil
+    device.answersMissed = 0
     device.sockets = [:]
     do throws(LogError) {
       let log = try folder.open(in: device.process)

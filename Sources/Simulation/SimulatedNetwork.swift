@@ -28,6 +28,8 @@ final class Connection {
   var isScheduled = [false, false]
   /// Since when nothing gets through, by direction.
   var stalledSince: [Int?] = [nil, nil]
+  /// How often each stack was followed in the last second in which it was.
+  var follows: [String: (second: Int, count: Int)] = [:]
 
   init(_ number: UInt32, _ device: SimulatedDevice, _ socket: SocketID) {
     self.number = number

@@ -25,11 +25,31 @@ extension World {
     }
   }
 
+  /// Each message that a client sends.
+  func checkCalm(_ bytes: [UInt8], on connection: Connection) {
+    guard case .follow(let follow) = try? Message(decoding: bytes) else { return }
+    let second = now / 1000
+    var asked = connection.follows[follow.stack] ?? (second, 0)
+    asked = asked.second == second ? (second, asked.count + 1) : (second, 1)
+    connection.follows[follow.stack] = asked
+    if asked.count > Self.followsASecond {
+      violated(.calm, "\(connection.device.name) follows \(follow.stack) \(asked.count) times in a second")
+    }
+  }
+
+  private static let followsASecond = 8
+
   /// After each turn of a device.
   func check(_ device: SimulatedDevice) {
     guard let machine = device.machine else { return }
     if device.ids.count > Self.idsAllowed { violated(.settles, "\(device.name) had \(device.ids.count) ids") }
     let core = machine.core
+    if core.answersMissed != device.answersMissed {
+      device.answersMissed = core.answersMissed
+      if now > max(device.stuckUntil, daemon.stuckUntil) + 60_000 {
+        violated(.answered, "\(device.name) waits for an answer that doesn't come")
+      }
+    }
     if core.mostBytesInFlight > ClientCore.bytesInFlightAllowed {
       violated(.bounds, "\(device.name) has \(core.mostBytesInFlight) bytes in flight")
     }

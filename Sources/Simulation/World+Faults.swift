@@ -144,16 +144,32 @@ extension World {
     startDaemon(after: random.int(50...8000))
   }
 
-  /// What is on no disk any more can't be kept.
+  /// What is on no disk any more can't be kept. Another event under the same dot is another one.
   private func reviewPromises() {
     let disks = [daemon.disk].compactMap(\.self) + devices.flatMap { $0.folder?.disks ?? [] }
-    let gone = promises.removeAll { promise in
-      let sequence = promise.dot.sequence
-      return !disks.contains { disk in
-        !disk.contents.events(of: promise.dot.device, in: promise.stack, sequences: sequence...sequence).isEmpty
+    var held: [StackName: [Dot: [Action]]] = [:]
+    for disk in disks {
+      for stack in plan.stacks {
+        for event in World.events(of: stack, disk) where held[stack]?[event.dot]?.contains(event.action) != true {
+          held[stack, default: [:]][event.dot, default: []].append(event.action)
+        }
       }
     }
+    let gone = promises.removeAll { held[$0.stack]?[$0.dot]?.contains($0.action) != true }
     count("events destroyed on every disk", gone)
+  }
+
+  /// All events of a stack on a disk, in the order in which they were stored.
+  static func events(of stack: StackName, _ disk: SimulatedDisk) -> [Event] {
+    var events: [Event] = []
+    var chains = StackChains(stack: stack)
+    for stored in disk.contents.read(stack, after: 0, maximumBytes: .max) {
+      stored.batch.forEach { record in
+        guard let event = try? chains.receive(record.dot, Array(stored.batch.bytes[record.range])) else { return }
+        events.append(event)
+      }
+    }
+    return events
   }
 
   // MARK: The end of all faults
@@ -164,13 +180,7 @@ extension World {
     var newest = 0
     for disk in devices.flatMap({ $0.folder?.disks ?? [] }) {
       for stack in plan.stacks {
-        var chains = StackChains(stack: stack)
-        for stored in disk.contents.read(stack, after: 0, maximumBytes: .max) {
-          stored.batch.forEach { record in
-            let event = try? chains.receive(record.dot, Array(stored.batch.bytes[record.range]))
-            newest = max(newest, event?.timestamp.milliseconds ?? 0)
-          }
-        }
+        for event in World.events(of: stack, disk) { newest = max(newest, event.timestamp.milliseconds) }
       }
     }
     return min(600_000, max(0, newest - daemon.clock.wall - 60_000))

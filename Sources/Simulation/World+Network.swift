@@ -58,6 +58,7 @@ extension World {
   private func put(_ bytes: [UInt8], on connection: Connection, _ direction: Direction) -> SendResult {
     let way = direction.rawValue
     if bytes.count > SocketOptions.largestMessage { return .tooLarge }
+    if direction == .toDaemon { checkCalm(bytes, on: connection) }
     if connection.frames[way].count >= plan.highWaterMark {
       count("socket full")
       return .full

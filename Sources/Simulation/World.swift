@@ -106,6 +106,8 @@ public enum Law: String, CaseIterable, Sendable {
   case doneOnce = "an action with an id is done once"
   case bounds = "queues and credit stay in their bounds"
   case timers = "timers don't spin"
+  case calm = "nobody asks for the same again and again"
+  case answered = "what is sent is answered"
   case level = "everyone is level soon after faults end"
   case settles = "a device doesn't take new ids without end"
   case sound = "no machine finds its own store damaged"

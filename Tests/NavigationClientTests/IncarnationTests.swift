@@ -177,10 +177,15 @@ import Testing
       try await phone.stack("alice/main").push("a")
       await phone.close()
       try FileManager.default.moveItem(atPath: path(world, "phone"), toPath: path(world, "phone") + "~next")
+      // What an earlier swap kept is inside of what this one kept, and has to stay at hand.
+      try FileManager.default.createDirectory(
+        atPath: path(world, "phone") + "~next/replaced-2/replaced-1", withIntermediateDirectories: true)
       phone = try await world.device("phone", connects: false)
       #expect(phone.id == id)
       #expect(try await phone.stack("alice/main").state.entries.count == 1)
       await phone.close()
+      #expect(FileManager.default.fileExists(atPath: path(world, "phone") + "/replaced-1"))
+      #expect(!FileManager.default.fileExists(atPath: path(world, "phone") + "/replaced-2/replaced-1"))
     }
   }
 }

@@ -71,8 +71,9 @@ extension Engine {
   }
 
   /// What a daemon didn't take in an earlier life of this device is sent now, whoever has the stack open.
-  private mutating func followWaiting(at now: Moment) {
+  mutating func followWaiting(at now: Moment) {
     guard let device = replica.device, let log = replica.log else { return }
+    isWaitingUnknown = false
     do throws(LogError) {
       for info in try log.stacks(in: nil) where stacks[info.stack] == nil {
         let own = try log.heads(of: info.stack).first { $0.device == device }?.sequence ?? 0
@@ -81,7 +82,12 @@ extension Engine {
         }
         follow(stack, at: now)
       }
-    } catch { storageProblem = ClientError(error) }
+    } catch {
+      storageProblem = ClientError(error)
+      dirty.formUnion(stacks.keys)
+      isWaitingUnknown = error.isRetriable
+      refollowAt = refollowAt ?? now.monotonic + 1000
+    }
   }
 
   private mutating func leave(_ name: StackName) {

@@ -205,7 +205,8 @@ extension Engine {
   // MARK: Events
 
   private mutating func receive(_ batch: EventBatch, of name: StackName, at now: Moment) {
-    guard let stack = stacks[name] else { return }
+    // After a commit that failed all of it comes again: what comes before that lacks what wasn't stored.
+    guard let stack = stacks[name], !toRefollow.contains(name) else { return }
     stack.replica.notesEvents = stack.wasLive && stack.hub.hasChangeReaders
     do throws(ChainFault) {
       try replica.receive(batch, of: name)
@@ -253,7 +254,7 @@ extension Engine {
       }
       core.consumed(undelivered)
       undelivered = 0
-      storageProblem = nil
+      if !pending.isEmpty { storageWorks() }
       committed += acts
       return true
     } catch {
@@ -272,13 +273,19 @@ extension Engine {
     }
   }
 
+  /// What the disk didn't take was shown with every stack, so each is shown without it.
+  private mutating func storageWorks() {
+    guard storageProblem != nil else { return }
+    storageProblem = nil
+    dirty.formUnion(stacks.keys)
+  }
+
   /// Whether the disk takes something again, if the last commit failed: otherwise it would seem broken until the next.
   mutating func proveStorage(at now: Moment) {
     guard storageProblem != nil, let log = replica.log else { return }
     do throws(LogError) {
       try log.setFact("writable", Array(String(now.wall).utf8))
-      storageProblem = nil
-      dirty.formUnion(stacks.keys)
+      storageWorks()
     } catch {
       refollowAt = refollowAt ?? now.monotonic + 5000
     }

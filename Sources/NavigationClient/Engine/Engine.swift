@@ -95,6 +95,8 @@ struct Engine: LoopHandler {
   /// When stacks whose events couldn't be stored are followed again, in monotonic milliseconds.
   var refollowAt: Int?
   var toRefollow: Set<StackName> = []
+  /// Which stacks have something that waits couldn't be read.
+  var isWaitingUnknown = false
   var storageProblem: ClientError?
   /// The daemon's time less ours, in milliseconds, when the last session began; nil before the first.
   var clockOffset: Int?
@@ -211,6 +213,7 @@ struct Engine: LoopHandler {
         core.follow(name, policy: stacks[name]?.replica.policy, now: now.monotonic)
       }
       toRefollow = []
+      if isWaitingUnknown { followWaiting(at: now) }
       proveStorage(at: now)
     }
     carryOut(at: now)

@@ -27,7 +27,11 @@ struct FolderStore: DeviceStore {
   func recover() {
     let files = FileManager.default
     guard !files.fileExists(atPath: folder), files.fileExists(atPath: next) else { return }
-    try? files.moveItem(atPath: next, toPath: folder)
+    // What can't be moved up now would never be found again: then it is tried again the next time.
+    do {
+      for name in try files.contentsOfDirectory(atPath: next) where name.hasPrefix("replaced-") { try moveUp(name) }
+      try files.moveItem(atPath: next, toPath: folder)
+    } catch { return }
   }
 
   func keptName(former: DeviceID) -> String {
@@ -51,15 +55,21 @@ struct FolderStore: DeviceStore {
     let files = FileManager.default
     do {
       try files.moveItem(atPath: folder, toPath: next + "/" + kept)
-      // What was kept earlier stays at hand for its own redo.
-      for name in try files.contentsOfDirectory(atPath: next + "/" + kept) where name.hasPrefix("replaced-") {
-        try files.moveItem(atPath: next + "/" + kept + "/" + name, toPath: next + "/" + name)
-      }
+      try moveUp(kept)
       try files.moveItem(atPath: next, toPath: folder)
     } catch {
       throw LogError(.inputOutput, about: folder, "the new store can't be put in its place: \(error)")
     }
     return try SQLiteLog.open(at: folder, program: "navsync")
+  }
+
+  /// What was kept earlier, inside of what is kept now, stays at hand for its own redo.
+  private func moveUp(_ kept: String) throws {
+    let files = FileManager.default
+    let from = next + "/" + kept
+    for name in try files.contentsOfDirectory(atPath: from) where name.hasPrefix("replaced-") {
+      try files.moveItem(atPath: from + "/" + name, toPath: next + "/" + name)
+    }
   }
 
   func openKept(_ kept: String) throws(LogError) -> any EventLogReader {

@@ -97,7 +97,12 @@ extension ClientCore {
 extension ClientCore {
   mutating func stackTimerFired(_ stack: StackName, now: Int) {
     guard let followed = stacks[stack] else { return }
-    if let at = followed.answerBy, !followed.inFlight.isEmpty, now >= at { return refollow(stack) }
+    if let at = followed.answerBy, !followed.inFlight.isEmpty, now >= at {
+      answersMissed += 1
+      stacks[stack]?.inFlight = []
+      setTimer(of: stack)
+      if followed.stage == .following { return refollow(stack) }
+    }
     if let at = followed.gap?.askAt, now >= at { askForGap(of: stack, now: now) }
     if let at = followed.followAt, now >= at {
       let attempt = followed.attempt

@@ -39,6 +39,7 @@ extension ClientCore {
   mutating func sendEvents(of stack: StackName) {
     guard settings.device != nil, isOpen(), let followed = stacks[stack], followed.stage == .following,
       !followed.isReading, !followed.isBlocked, followed.retryAt == nil, followed.cursor ?? -1 < followed.localHead,
+      !followed.inFlight.contains(where: \.isGivenUp),
       followed.inFlight.count < Followed.window,
       followed.inFlight.reduce(0, { $0 + $1.bytes }) < Followed.windowBytes
     else { return }
@@ -62,7 +63,6 @@ extension ClientCore {
     let isNews = followed.has[device] < through || followed.attempt > 0
     guard followed.has.raise(device, to: through) else { return malformedReceived(now: now) }
     followed.inFlight.removeAll { $0.device == device && $0.last <= through }
-    followed.stale.removeAll { $0.device == device && $0.last <= through }
     followed.attempt = 0
     followed.answerBy = clock + Self.answerMilliseconds
     stacks[stack] = followed
@@ -71,22 +71,24 @@ extension ClientCore {
     sendEvents(of: stack)
   }
 
+  /// Each append is answered once, and nothing is sent again before all that was sent is: so an answer is never taken for
+  /// that of another append of the same events.
   mutating func rejectedReceived(_ message: Rejected, now: Int) {
-    guard let stack = try? StackName(message.stack), let followed = stacks[stack], followed.stage == .following else {
-      return
-    }
+    guard let stack = try? StackName(message.stack), var followed = stacks[stack] else { return }
     let dot = message.dot
+    let answered = followed.inFlight.firstIndex {
+      $0.device == dot.device && $0.first <= dot.sequence && dot.sequence <= $0.last
+    }.map { followed.inFlight.remove(at: $0) }
+    followed.answerBy = now + Self.answerMilliseconds
+    stacks[stack] = followed
+    setTimer(of: stack)
+    guard followed.stage == .following else { return }
     // What was in flight behind a rejected event is rejected too, for lack of it or for the same reason: it will be sent
     // again anyway.
     let isConsequence =
       message.code == .sequenceGap || message.code == .missingContext || Self.passes(message.code)
-    if isConsequence,
-      let place = followed.stale.firstIndex(where: { $0.device == dot.device && $0.first == dot.sequence })
-    {
-      stacks[stack]?.stale.remove(at: place)
-      return
-    }
-    giveUpInFlight(of: stack, except: dot)
+    if isConsequence, answered?.isGivenUp ?? true { return sendEvents(of: stack) }
+    giveUpInFlight(of: stack)
     switch message.code {
     case .sequenceGap:
       // It can only be less than what it was believed to have.
@@ -96,9 +98,7 @@ extension ClientCore {
     case .missingContext:
       // It says what is lacking but not what is held: the heads of both sides do.
       if followed.attempt == 0 {
-        let stale = stacks[stack]?.stale ?? []
         refollow(stack)
-        stacks[stack]?.stale = stale
         stacks[stack]?.attempt = 1
       } else {
         let at = now + jitter.wait(attempt: followed.attempt, base: 500, cap: 30_000)
@@ -120,13 +120,18 @@ extension ClientCore {
   }
 
   mutating func appendRefused(_ message: Refused, now: Int) {
-    guard let stack = try? StackName(message.stack), let followed = stacks[stack], followed.stage == .following else {
+    guard let stack = try? StackName(message.stack), var followed = stacks[stack], !followed.inFlight.isEmpty else {
       return
     }
+    // Each append in flight is refused, in order; the first says it.
+    let answered = followed.inFlight.removeFirst()
+    followed.answerBy = now + Self.answerMilliseconds
+    stacks[stack] = followed
+    setTimer(of: stack)
+    guard followed.stage == .following else { return }
+    if answered.isGivenUp { return sendEvents(of: stack) }
+    giveUpInFlight(of: stack)
     let passes = Self.passes(message.code)
-    // Each append in flight is refused; the first says it.
-    if passes, followed.inFlight.isEmpty, followed.retryAt != nil { return }
-    giveUpInFlight(of: stack, except: nil)
     if passes {
       stacks[stack]?.attempt = max(1, followed.attempt)
       retry(stack, now: now)
@@ -136,18 +141,11 @@ extension ClientCore {
     put(.refused(stack, message.code, reason: message.reason, isWaiting: passes))
   }
 
-  private mutating func giveUpInFlight(of stack: StackName, except dot: Dot?) {
-    guard var followed = stacks[stack] else { return }
-    // Its answer is the rejection that just came.
-    followed.inFlight.removeAll { flight in
-      guard let dot else { return false }
-      return flight.device == dot.device && flight.first <= dot.sequence && dot.sequence <= flight.last
-    }
-    followed.stale += followed.inFlight
-    followed.inFlight = []
-    followed.cursor = nil
-    followed.isReading = false
-    stacks[stack] = followed
+  /// What is in flight will be sent again, when it is answered.
+  private mutating func giveUpInFlight(of stack: StackName) {
+    stacks[stack]?.giveUpInFlight()
+    stacks[stack]?.cursor = nil
+    stacks[stack]?.isReading = false
   }
 
   /// Sends again from what the daemon has: the first time at once, then later and later.

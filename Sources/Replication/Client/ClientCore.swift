@@ -68,6 +68,8 @@ package struct ClientCore: Hashable, Sendable {
   static let followWindow = 32
   static let headsAPing = 128
 
+  /// How often an append had no answer in so long that it isn't waited for any more.
+  package internal(set) var answersMissed = 0
   package internal(set) var settings: Settings
   package internal(set) var state = ConnectionState.stopped
   /// The daemon's id and limits in this session, nil without one.

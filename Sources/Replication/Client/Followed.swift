@@ -40,6 +40,8 @@ struct Followed: Hashable, Sendable {
     var first: Int
     var last: Int
     var bytes: Int
+    /// One before it was rejected, or the daemon is asked anew: nothing is sent before this is answered.
+    var isGivenUp = false
   }
 
   static let window = 8
@@ -67,8 +69,6 @@ struct Followed: Hashable, Sendable {
   var cursor: Int?
   var isReading = false
   var inFlight: [InFlight] = []
-  /// Sent, then given up because one before them was rejected; their own rejections are still to come.
-  var stale: [InFlight] = []
   /// If what is in flight isn't answered until then, an answer is not to come any more.
   var answerBy: Int?
   /// Nothing is sent before that.
@@ -116,8 +116,16 @@ struct Followed: Hashable, Sendable {
 
   /// The daemon is asked anew from where our log stands.
   mutating func restart() {
+    let (sent, answerBy) = (inFlight, answerBy)
     sessionEnded()
     stage = .idle
+    inFlight = sent
+    self.answerBy = answerBy
+    giveUpInFlight()
+  }
+
+  mutating func giveUpInFlight() {
+    for place in inFlight.indices { inFlight[place].isGivenUp = true }
   }
 }
 

@@ -246,5 +246,11 @@ extension PeerCore {
     askAgain(name, at: moment)
   }
 
+  /// The other daemon can't take any append of the stack now; it says so of each, and ours may be one of them.
+  mutating func probeRefused(_ refused: Refused, at moment: Moment) {
+    guard let name = try? StackName(refused.stack), stacks[name]?.probe != nil else { return }
+    askAgain(name, at: moment)
+  }
+
   static let eventsAnAppend = 512
 }

@@ -122,6 +122,7 @@ package struct PeerCore: Hashable, Sendable {
       switch message {
       case .accepted(let accepted): answered = compared(accepted)
       case .rejected(let rejected): probeRejected(rejected, at: moment)
+      case .refused(let refused) where refused.about == .append: probeRefused(refused, at: moment)
       case _: break
       }
       client.received(message, bytes: bytes.count, now: moment.milliseconds)
