@@ -31,7 +31,7 @@ public struct Color: ShapeStyle, Hashable, Sendable {
   /// Less prominent than the terminal's own colour.
   public static let secondary = Color(.standard, isDim: true)
   /// The colour of what can be used.
-  // swift-format-ignore: DontRepeatTypeInStaticProperties (SwiftUI's name)
+  // swift-format-ignore: DontRepeatTypeInStaticProperties
   public static let accentColor = Color(.cyan)
   /// Nothing is drawn.
   public static let clear = Color(.standard)
