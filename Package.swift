@@ -115,8 +115,10 @@ let package = Package(
       dependencies: ["Commands", "ArgumentParsing", "EventLog", "NavigationModel", "WireFormat", "TestSupport"],
       swiftSettings: common),
     .testTarget(name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], swiftSettings: common),
+    .executableTarget(
+      name: "terminal-probe", dependencies: ["TerminalUI"], path: "Tests/TerminalProbe", swiftSettings: common),
     .testTarget(
-      name: "TerminalUITests", dependencies: ["TerminalUI", "TestSupport"], swiftSettings: common),
+      name: "TerminalUITests", dependencies: ["TerminalUI", "TestSupport", "terminal-probe"], swiftSettings: common),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]

@@ -6,8 +6,8 @@
 
 // term.h defines a macro for each capability, and tparm is variadic, which Swift doesn't import. The result lies in
 // memory that the next call overwrites.
-static inline const char *navsync_tparm(const char *format, int first, int second, int third) {
-  return tparm((char *)format, (long)first, (long)second, (long)third, 0L, 0L, 0L, 0L, 0L, 0L);
+static inline const char *navsync_tparm(const char *format, int first, int second) {
+  return tparm((char *)format, (long)first, (long)second, 0L, 0L, 0L, 0L, 0L, 0L, 0L);
 }
 
 // These take `char *` for names that they only read. A text that isn't there is null or -1, which is hard to say in

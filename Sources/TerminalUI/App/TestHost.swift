@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A program's views without a terminal: takes keys, gives the screen as text.
 @MainActor

@@ -6,11 +6,19 @@ package struct Cell: Hashable, Sendable {
   /// The columns that the character takes: 1 or 2, or 0 for a continuation.
   package let width: UInt8
   package var style: CellStyle
+  /// Whether terminals disagree about the columns that it takes: the next one is placed anew.
+  let isDoubtful: Bool
+  /// Whether it is a letter that is written from right to left.
+  let isRightToLeft: Bool
 
-  private init(character: Character, width: UInt8, style: CellStyle) {
+  private init(
+    character: Character, width: UInt8, style: CellStyle, isDoubtful: Bool = false, isRightToLeft: Bool = false
+  ) {
     self.character = character
     self.width = width
     self.style = style
+    self.isDoubtful = isDoubtful
+    self.isRightToLeft = isRightToLeft
   }
 
   /// A cell without text.
@@ -20,7 +28,9 @@ package struct Cell: Hashable, Sendable {
 
   /// The first cell of a glyph.
   init(_ glyph: Glyph, style: CellStyle) {
-    self.init(character: glyph.character, width: UInt8(glyph.width), style: style)
+    self.init(
+      character: glyph.character, width: UInt8(glyph.width), style: style, isDoubtful: glyph.isDoubtful,
+      isRightToLeft: glyph.isRightToLeft)
   }
 
   /// The right half of a wide character.

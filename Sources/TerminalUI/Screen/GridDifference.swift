@@ -32,7 +32,9 @@ package struct GridDifference: Hashable, Sendable {
     isWhole = false
     var runs: [Run] = []
     for row in 0..<new.height {
-      for columns in Self.changedColumns(old.row(row), new.row(row)) {
+      let changed = Self.changedColumns(old.row(row), new.row(row))
+      guard !changed.isEmpty else { continue }
+      for columns in Self.whole(changed, in: new.row(row)) {
         let start = row * new.width
         runs.append(
           Run(
@@ -70,6 +72,27 @@ package struct GridDifference: Hashable, Sendable {
       column = end
     }
     return ranges
+  }
+}
+
+extension GridDifference {
+  /// Text from right to left is drawn as a whole, since a terminal may show any of it anywhere in it.
+  private static func whole(_ columns: [Range<Int>], in row: ArraySlice<Cell>) -> [Range<Int>] {
+    guard row.contains(where: \.isRightToLeft) else { return columns }
+    let parts = row.rightToLeftParts.map { $0.lowerBound - row.startIndex..<$0.upperBound - row.startIndex }
+    var result: [Range<Int>] = []
+    for columns in columns {
+      var columns = columns
+      for part in parts where part.overlaps(columns) {
+        columns = min(part.lowerBound, columns.lowerBound)..<max(part.upperBound, columns.upperBound)
+      }
+      if let last = result.last, last.upperBound >= columns.lowerBound {
+        result[result.count - 1] = last.lowerBound..<max(last.upperBound, columns.upperBound)
+      } else {
+        result.append(columns)
+      }
+    }
+    return result
   }
 }
 

@@ -5,7 +5,42 @@ struct Glyph: Hashable, Sendable {
   /// 1 or 2.
   let width: Int
 
-  static let blank = Glyph(character: " ", width: 1)
+  let isDoubtful: Bool
+  let isRightToLeft: Bool
+
+  static let blank = Glyph(ascii: " ")
+
+  /// A printable character of ASCII.
+  init(ascii character: Character) {
+    self.character = character
+    width = 1
+    isDoubtful = false
+    isRightToLeft = false
+  }
+
+  init(_ character: Character, width: Int) {
+    self.character = character
+    self.width = width
+    let scalars = character.unicodeScalars
+    let first = scalars.first!
+    // Terminals measure scalar by scalar or by cluster, and some don't know what is outside of the first plane.
+    isDoubtful =
+      scalars.index(after: scalars.startIndex) != scalars.endIndex
+      || first.value > 0xFFFF && !(0x20000...0x3FFFF).contains(first.value)
+    isRightToLeft = first.isRightToLeft
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it is in a block whose letters run from right to left: Bidi_Class R or AL, also by default (UAX #44).
+  fileprivate var isRightToLeft: Bool {
+    switch value {
+    case 0x0660...0x0669, 0x06F0...0x06F9, 0x066A...0x066C: false
+    case 0x0590...0x08FF, 0xFB1D...0xFDCF, 0xFDF0...0xFDFF, 0xFE70...0xFEFE: true
+    case 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
+    default: false
+    }
+  }
 }
 
 /// Gives the glyphs of a line of text in order.
@@ -18,7 +53,7 @@ func forEachGlyph(of text: some StringProtocol, _ body: (Glyph) -> Void) {
   var column = 0
   for character in text {
     if let ascii = character.asciiValue, ascii >= 0x20, ascii < 0x7F {
-      body(Glyph(character: character, width: 1))
+      body(Glyph(ascii: character))
       column += 1
     } else if character == "\t" {
       repeat {
@@ -39,7 +74,7 @@ private let longestCluster = 32
 
 private func forEachGlyph(of character: Character, _ body: (Glyph) -> Void) {
   if let sign = sign(forControl: character) {
-    body(Glyph(character: sign, width: 1))
+    body(Glyph(sign, width: 1))
     return
   }
   var piece = String.UnicodeScalarView()
@@ -50,7 +85,7 @@ private func forEachGlyph(of character: Character, _ body: (Glyph) -> Void) {
     if width > 0 {
       for (place, part) in String(piece).enumerated() {
         // Only what breaks differently when it stands alone gives more than one.
-        body(Glyph(character: part, width: place == 0 ? width : 1))
+        body(Glyph(part, width: place == 0 ? width : 1))
       }
     }
     piece = String.UnicodeScalarView()
