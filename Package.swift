@@ -67,6 +67,7 @@ let package = Package(
       swiftSettings: common),
     .executableTarget(
       name: "navsync-exhaustive", dependencies: ["Exhaustive", "Commands", "ArgumentParsing"], swiftSettings: common),
+    .executableTarget(name: "terminal-bench", dependencies: ["TerminalUI"], swiftSettings: common),
     .executableTarget(name: "navsync-simulate", dependencies: ["Simulation"], swiftSettings: common),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
