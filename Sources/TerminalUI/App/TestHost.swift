@@ -3,7 +3,7 @@ import Foundation
 /// A program's views without a terminal: takes keys, gives the screen as text.
 @MainActor
 package final class TestHost {
-  private let graph: Graph
+  let graph: Graph
   private var time = 0.0
 
   /// - Parameters:

@@ -1,7 +1,8 @@
 /// Where an evaluation is: the node of the view, what the views above hand down, and who collects.
 @MainActor
 struct Context {
-  let graph: Graph
+  // Elements keep contexts, and the graph keeps the elements.
+  unowned let graph: Graph
   var node: Node
   var environment: EnvironmentValues
   /// Where what can have the focus is entered, in order.

@@ -63,6 +63,9 @@ final class Graph {
     statusLine = StatusLine(invalidation)
   }
 
+  // Objects that were observed outlive the graph.
+  deinit { tracking?.end() }
+
   /// What is seen at one moment.
   struct Picture {
     var canvas: Canvas

@@ -17,7 +17,7 @@ final class PassTracking: Observable, Sendable {
     withObservationTracking {
       registrar.access(self, keyPath: \.mark)
       return body()
-    } onChange: { [self] in
+    } onChange: { [isOver, invalidation] in
       if !isOver.withLock({ $0 }) { invalidation.set() }
     }
   }

@@ -57,6 +57,8 @@ final class StackModel {
     ids = path.map { entry in entry.id.flatMap { old.contains($0) || access.isAuthority ? $0 : nil } }
     if !access.isAuthority { inheritIDs(path, &ids) }
     entries = zip(path, ids).map { Entry(id: $1 ?? $0.id ?? EntryID(), value: $0.value) }
+    // A value that is pushed pops the views above the path first.
+    if let top = entries.last, !old.contains(top.id) { popViews(from: 0) }
     dropOrphans()
   }
 

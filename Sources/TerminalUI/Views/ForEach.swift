@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A view for each element of a collection. A view's state belongs to the element's identity, wherever it moves.
 ///
 /// In a `List`, only the views of the rows that are seen are made.
@@ -74,7 +76,7 @@ extension ForEach {
   /// Lets a person delete rows of a list, with the Delete key.
   ///
   /// - Parameter action: removes the elements at these offsets.
-  public func onDelete(perform action: ((Set<Int>) -> Void)?) -> ForEach {
+  public func onDelete(perform action: ((IndexSet) -> Void)?) -> ForEach {
     var changed = self
     changed.delete = action.map { action in { action([$0]) } }
     return changed
@@ -83,7 +85,7 @@ extension ForEach {
   /// Lets a person move rows of a list, with Alt-Up and Alt-Down.
   ///
   /// - Parameter action: moves the elements at these offsets before the element at an offset.
-  public func onMove(perform action: ((Set<Int>, Int) -> Void)?) -> ForEach {
+  public func onMove(perform action: ((IndexSet, Int) -> Void)?) -> ForEach {
     var changed = self
     changed.move = action.map { action in { action([$0], $1) } }
     return changed
