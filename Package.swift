@@ -117,9 +117,12 @@ let package = Package(
       swiftSettings: common),
     .testTarget(name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], swiftSettings: common),
     .executableTarget(
+      name: "app-probe", dependencies: ["TerminalUI"], path: "Tests/AppProbe", swiftSettings: common),
+    .executableTarget(
       name: "terminal-probe", dependencies: ["TerminalUI"], path: "Tests/TerminalProbe", swiftSettings: common),
     .testTarget(
-      name: "TerminalUITests", dependencies: ["TerminalUI", "TestSupport", "terminal-probe"], swiftSettings: common),
+      name: "TerminalUITests", dependencies: ["TerminalUI", "TestSupport", "terminal-probe", "app-probe"],
+      swiftSettings: common),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]
