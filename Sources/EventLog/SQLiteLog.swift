@@ -61,8 +61,7 @@ public final class SQLiteLog: EventLog {
     let now = clock()
     return try writing { (writer) throws(LogError) in
       let (offsets, newest) = try writer.append(appends, at: now)
-      // The commit stands, so failing to write beside it is no failure of it; at worst it shows at the next opening.
-      if let newest { try? heads.write(newest) }
+      if let newest { heads.note(newest) }
       return offsets
     }
   }
@@ -83,6 +82,9 @@ public final class SQLiteLog: EventLog {
     defer { lock = nil }
     try upkeep.finish()
   }
+
+  /// Puts the file of heads on the disk now, and not within a second.
+  func bearWitness() throws(LogError) { try heads.sync() }
 
   /// The reader on the writer's connection, nil after a failure.
   var reader: SQLiteReader? { writer?.reader }

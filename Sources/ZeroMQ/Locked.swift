@@ -31,7 +31,7 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
   }
 
   /// Changes the value and wakes who waits for a condition.
-  func change(_ body: (inout Value) -> Void) {
+  package func change(_ body: (inout Value) -> Void) {
     pthread_mutex_lock(mutex)
     body(&value)
     pthread_cond_broadcast(changed)
@@ -39,7 +39,7 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
   }
 
   /// Blocks the thread until the body returns something. Only for what ends soon.
-  func wait<Result>(until body: (inout Value) -> Result?) -> Result {
+  package func wait<Result>(until body: (inout Value) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while true {

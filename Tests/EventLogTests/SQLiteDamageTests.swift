@@ -1,9 +1,10 @@
-import EventLog
 import Foundation
 import NavigationModel
 import TestSupport
 import Testing
 import WireFormat
+
+@testable import EventLog
 
 /// Files that are not as they were written. A store as a killed process leaves it is copied while it is in use.
 @Suite struct SQLiteDamageTests {
@@ -232,11 +233,16 @@ private func leftStore(in folder: URL, seed: UInt64, headsBehind: Bool = false) 
   var fixture = LogFixture(seed: seed)
   let log = try SQLiteLog.open(at: source.path, program: "tests")
   for _ in 0..<24 { _ = try log.append([fixture.nextLeft()]) }
+  // What the next second would bring.
+  try log.bearWitness()
   let before = try file("heads")
   _ = try log.append([fixture.nextLeft()])
+  try log.bearWitness()
+  // Without the room that it may have been given.
+  let whole = try WriteAheadFile.examine(source.appendingPathComponent("log.sqlite3-wal").path).wholeBytes
   return LeftStore(
     folder: folder, fixture: fixture, seed: seed, epoch: log.epoch, database: try file("log.sqlite3"),
-    writeAhead: try file("log.sqlite3-wal"), heads: headsBehind ? before : try file("heads"))
+    writeAhead: try file("log.sqlite3-wal").prefix(whole), heads: headsBehind ? before : try file("heads"))
 }
 
 /// Expects whole batches from the first on, nothing else; returns the number of events.

@@ -74,10 +74,8 @@ package struct Bench: RunnableCommand {
         name: "durable appends, one pipelining device", value: pipelined, unit: "events/s",
         raw: append.recordsPerSecond, ratio: pipelined / append.recordsPerSecond))
 
-    let roundTrip = Double(try RawLimits.roundTrip(in: place).median) / 1000
-    let sync = Double(try RawLimits.durableAppend(in: place).median) / 1000
     let action = try await DaemonBench.actionToScreen(in: place, actions: actions)
-    let single = action.shown / 1000
+    let (roundTrip, sync, single) = (action.roundTrip / 1000, action.append / 1000, action.shown / 1000)
     try report(Row(name: "raw ZeroMQ round trip", value: roundTrip, unit: "µs"))
     try report(Row(name: "raw fdatasync", value: sync, unit: "µs"))
     try report(

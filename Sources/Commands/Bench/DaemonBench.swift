@@ -50,9 +50,13 @@ enum DaemonBench {
     var stored: Double
     /// Another device's state has the entry.
     var shown: Double
+    /// Of what can't be done faster, measured in between.
+    var roundTrip: Double
+    var append: Double
   }
 
-  /// Measures actions one by one, between two devices at a daemon of this process.
+  /// Measures actions one by one, as a person acts, between two devices at a daemon of this process: the one before is
+  /// on every disk, and the processors have slept.
   static func actionToScreen(in folder: URL, actions: Int) async throws -> Action {
     try await withDaemon(in: folder) { endpoint in
       func open(_ name: String) async throws -> (Device, NavigationClient.Stack) {
@@ -71,7 +75,10 @@ enum DaemonBench {
       let clock = ContinuousClock()
       var stored: [Double] = []
       var times: [Double] = []
+      let raw = try RawLimits.Sampler(in: folder, samples: actions)
       for number in 0..<actions + 20 {
+        if number >= 20 { try raw.sample() }
+        RawLimits.Sampler.pause()
         let start = clock.now
         let outcome =
           number % 2 == 0 ? try await stack.push("screen \(number)") : try await stack.pop()
@@ -83,8 +90,10 @@ enum DaemonBench {
       }
       await acting.close()
       await watching.close()
+      let limits = raw.end()
       return Action(
-        stored: stored.sorted()[stored.count / 2], shown: times.sorted()[times.count / 2])
+        stored: stored.sorted()[stored.count / 2], shown: times.sorted()[times.count / 2],
+        roundTrip: Double(limits.trip.median), append: Double(limits.append.median))
     }
   }
 }

@@ -18,6 +18,8 @@ final class HeadsFile: Sendable {
   private struct State: Sendable {
     var descriptor: Int32
     var content: Content
+    /// Whether the content is in the file.
+    var isWritten = true
   }
 
   private static let size = 512
@@ -49,29 +51,35 @@ final class HeadsFile: Sendable {
     self.path = path
     state = Locked(State(descriptor: descriptor, content: content))
     // Both places, so that nothing of what stood there before is left.
-    for _ in 0..<2 { try write(content.newest) }
-    try sync()
+    for _ in 0..<2 {
+      note(content.newest)
+      try sync()
+    }
   }
 
   deinit { state.withLock { if $0.descriptor >= 0 { Glibc.close($0.descriptor) } } }
 
-  /// Bears witness of a batch that is on the disk. Not synced.
-  func write(_ newest: Writer.Newest?) throws(LogError) {
-    try state.withLock { (state: inout State) throws(LogError) in
-      state.content.number += 1
+  /// Bears witness of a batch that is on the disk, from the next ``sync()`` on. No call of the system: every commit would
+  /// wait for it, and before it is synced the file proves nothing that the database doesn't.
+  func note(_ newest: Writer.Newest?) {
+    state.withLock { state in
       state.content.newest = newest
+      state.isWritten = false
+    }
+  }
+
+  /// Puts the newest that was noted on the disk.
+  func sync() throws(LogError) {
+    try state.withLock { (state: inout State) throws(LogError) in
+      guard state.descriptor >= 0, !state.isWritten else { return }
+      state.content.number += 1
       let bytes = HeadsFile.encode(state.content)
       let at = state.content.number % 2 * HeadsFile.size
       guard pwrite(state.descriptor, bytes, bytes.count, at) == bytes.count else {
         throw .system(errno, "writing the file of heads", path)
       }
-    }
-  }
-
-  func sync() throws(LogError) {
-    try state.withLock { (state: inout State) throws(LogError) in
-      guard state.descriptor >= 0 else { return }
       guard fdatasync(state.descriptor) == 0 else { throw .system(errno, "syncing the file of heads", path) }
+      state.isWritten = true
     }
   }
 

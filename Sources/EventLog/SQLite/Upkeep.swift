@@ -1,6 +1,8 @@
 import Dispatch
+import Glibc
 
-/// What goes on behind the writer, on a thread of its own: checkpoints, and syncing the file of heads.
+/// What goes on behind the writer, on a thread of its own: checkpoints, room for the write-ahead log, and the file of
+/// heads.
 ///
 /// A checkpoint in the committing thread costs tens of milliseconds now and then. Here it copies the write-ahead log
 /// into the database while commits go on. As long as they do, the log is never copied whole and so never begun anew;
@@ -10,6 +12,10 @@ final class Upkeep: Sendable {
   /// the end of it.
   static let checkpointPages = 1024
   static let maximumPages = 4096
+  /// A process that has written so many pages stays, so the write-ahead log is given its room at once: a commit that
+  /// makes the file longer waits for the file system's journal too, about as long again as for its own bytes.
+  static let pagesBeforeGrowth = 32
+  private static let room = (checkpointPages + 256) * WriteAheadFile.bytesAPage
 
   /// Held during each commit, and by a checkpoint that begins the write-ahead log anew.
   let gate = Locked(())
@@ -25,6 +31,7 @@ final class Upkeep: Sendable {
     /// Where the next checkpoint begins.
     var next = Upkeep.checkpointPages
     var hasCheckpoint = false
+    var hasRoom = false
     var hasSync = false
   }
 
@@ -38,11 +45,15 @@ final class Upkeep: Sendable {
 
   /// After each commit.
   func committed(pages: Int) {
-    let (checkpoint, sync) = pending.withLock { pending in
+    let (checkpoint, growth, sync) = pending.withLock { pending in
       // Fewer than before: it was begun anew.
       if pages < pending.pages { pending.next = Upkeep.checkpointPages }
       pending.pages = pages
-      let news = (pages >= pending.next && !pending.hasCheckpoint, !pending.hasSync)
+      let news = (
+        pages >= pending.next && !pending.hasCheckpoint, pages >= Upkeep.pagesBeforeGrowth && !pending.hasRoom,
+        !pending.hasSync
+      )
+      if news.1 { pending.hasRoom = true }
       if news.0 {
         pending.next = pages + Upkeep.checkpointPages
         pending.hasCheckpoint = true
@@ -50,6 +61,7 @@ final class Upkeep: Sendable {
       pending.hasSync = true
       return news
     }
+    if growth { queue.async { self.makeRoom() } }
     if checkpoint { queue.async { self.checkpoint() } }
     if sync { queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.syncHeads() } }
   }
@@ -69,6 +81,26 @@ final class Upkeep: Sendable {
     pending.withLock { $0.hasSync = false }
     // A failure shows at the next opening at worst, as an alarm.
     try? heads.sync()
+  }
+
+  /// Makes the write-ahead log as long as it will be, with zeros: blocks that were only reserved cost the journal as much
+  /// as new ones. On a disk that is nearly full, or fails, nothing is done.
+  private func makeRoom() {
+    let file = Glibc.open(path + "-wal", O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return }
+    defer { Glibc.close(file) }
+    var disk = statvfs()
+    guard fstatvfs(file, &disk) == 0, Int(disk.f_bavail) * Int(disk.f_frsize) > 64 * Upkeep.room else { return }
+    let zeros = [UInt8](repeating: 0, count: 256 * 1024)
+    var isDone = false
+    while !isDone {
+      // Commits wait for one piece at a time, so that none is written over.
+      isDone = gate.withLock { _ in
+        let end = lseek(file, 0, SEEK_END)
+        return end < 0 || end >= Upkeep.room || pwrite(file, zeros, zeros.count, end) != zeros.count
+      }
+    }
+    fdatasync(file)
   }
 
   private func checkpoint() {

@@ -53,6 +53,9 @@ struct WriteAheadFile: Hashable {
     return examined
   }
 
+  /// What a page of 4 KiB takes.
+  static let bytesAPage = frameHeaderSize + 4096
+
   private static let headerSize = 32
   private static let frameHeaderSize = 24
 

@@ -23,6 +23,8 @@ package final class StackReplica {
   package private(set) var last: (event: Event, isVoid: Bool, isOwn: Bool)?
   /// What was taken in since the last commit, in order.
   private var pending: [(dot: Dot, bytes: [UInt8])] = []
+  /// That as it is stored, when it was asked for.
+  private var pendingBatch: EventBatch?
   private var pendingTime = 0
   package private(set) var pendingBytes = 0
   /// An own event is among what was taken in since the last commit.
@@ -31,6 +33,8 @@ package final class StackReplica {
   package private(set) var hasReceivedPending = false
   /// Digests before the newest own events: what the next appends need.
   private var digestsBefore: [Dot: Digest] = [:]
+  /// What the last commit stored: it is sent next, and needn't be read for that.
+  private var newest: (firstOffset: Int, batch: EventBatch)?
 
   /// An event that was taken in, and what is shown after it.
   package struct Applied {
@@ -127,6 +131,8 @@ package final class StackReplica {
     last = nil
     applied = []
     digestsBefore = [:]
+    newest = nil
+    pendingBatch = nil
   }
 
   /// The shown entries, bottom to top.
@@ -232,6 +238,7 @@ package final class StackReplica {
   package func append() -> LogAppend? {
     guard !pending.isEmpty else { return nil }
     let batch = EventBatch(pending)
+    pendingBatch = batch
     let heads = batch.authors.map {
       StoredHead(device: $0.device, sequence: $0.lastSequence, digest: chains.digest(of: $0.device))
     }
@@ -240,6 +247,8 @@ package final class StackReplica {
 
   /// It is on stable storage, from that offset on; nil if there is no log.
   package func committed(firstOffset: Int?) {
+    newest = firstOffset.flatMap { first in pendingBatch.map { (first, $0) } }
+    pendingBatch = nil
     localHead = firstOffset.map { $0 + pending.count - 1 } ?? localHead + pending.count
     pending = []
     pendingBytes = 0
@@ -294,7 +303,10 @@ extension StackReplica {
     var bytes = 0
     var isFull = false
     while !isFull, at < localHead {
-      let batches = try log.read(name, after: at, maximumBytes: maximumBytes)
+      let batches: [(firstOffset: Int, batch: EventBatch)] =
+        if let newest, newest.firstOffset <= at + 1 { [newest] } else {
+          try log.read(name, after: at, maximumBytes: maximumBytes).map { ($0.firstOffset, $0.batch) }
+        }
       if batches.isEmpty { break }
       for stored in batches {
         var offset = stored.firstOffset - 1
