@@ -11,7 +11,7 @@ extension CausalIndex {
       numbers.append(chain.count)
       for key in chain.highest { numbers.append(key) }
       numbers.append(chain.known.count)
-      for (known, steps) in zip(chain.known, chain.steps) {
+      for (known, steps) in zip(chain.known, chain.steps).sorted(by: { $0.0 < $1.0 }) {
         numbers.append(Int(known))
         numbers.append(steps.count)
         for step in steps {
@@ -43,8 +43,7 @@ extension CausalIndex {
           steps.append(
             Step(since: try reader.number(), sequence: try reader.number(in: 1...Dot.maximumSequence)))
         }
-        chain.known.append(known)
-        chain.steps.append(steps)
+        chain.meet(known, steps)
       }
       var elements: [VersionVector.Element] = []
       for _ in 0..<(try reader.count()) {

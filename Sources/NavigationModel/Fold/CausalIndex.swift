@@ -13,47 +13,81 @@ struct CausalIndex {
   struct Chain {
     /// The highest key of the non-void events among an event and its past, by sequence - 1.
     var highest: [EventKey] = []
-    /// The devices that the author knew of, ascending.
-    var known: [Int32] = []
+    /// The devices that the author knew of, in the order in which it met them.
+    private(set) var known: [Int32] = []
     /// Its knowledge of each of them, by ascending `since`.
-    var steps: [[Step]] = []
+    private(set) var steps: [[Step]] = []
+    /// The event at which it learned something last.
+    private(set) var newestStep = 0
     /// The context of its newest event, and the places of its devices.
     var context = VersionVector()
     var places: [Int32] = []
+    /// By the places of devices, for what is asked at every entry; short of the last ones nothing is known.
+    private var now: [Knowledge] = []
+
+    private struct Knowledge {
+      /// As in the context.
+      var sequence = 0
+      /// Where the device stands in `known`.
+      var slot: Int32 = -1
+    }
 
     var count: Int { highest.count }
 
-    /// Where a device stands in `known`, or would.
-    func place(of device: Int32) -> Int {
-      var low = 0
-      var high = known.count
-      while low < high {
-        let middle = (low + high) / 2
-        if known[middle] < device { low = middle + 1 } else { high = middle }
+    /// How much of a device is in the newest context.
+    func held(of device: Int32) -> Int { Int(device) < now.count ? now[Int(device)].sequence : 0 }
+
+    /// Puts it into the newest context.
+    mutating func hold(_ sequence: Int, of device: Int32) {
+      if now.count <= Int(device) {
+        now.append(contentsOf: repeatElement(Knowledge(), count: Int(device) + 1 - now.count))
       }
-      return low
+      now[Int(device)].sequence = sequence
     }
 
+    /// From that event on, the author held that much of a device.
     mutating func note(_ step: Step, of device: Int32) {
-      let place = place(of: device)
-      if place == known.count || known[place] != device {
-        known.insert(device, at: place)
-        steps.insert([], at: place)
-      }
-      steps[place].append(step)
+      hold(step.sequence, of: device)
+      let slot = Int(now[Int(device)].slot)
+      if slot >= 0 { steps[slot].append(step) } else { meet(device, [step]) }
+      newestStep = step.since
+    }
+
+    /// All that it knew of a device of which it knew nothing before.
+    mutating func meet(_ device: Int32, _ steps: [Step]) {
+      hold(held(of: device), of: device)
+      now[Int(device)].slot = Int32(known.count)
+      known.append(device)
+      self.steps.append(steps)
+      newestStep = max(newestStep, steps.last?.since ?? 0)
     }
 
     /// How much of a device the author held at its event of that sequence.
     func knowledge(of device: Int32, at sequence: Int) -> Int {
-      let place = place(of: device)
-      guard place < known.count, known[place] == device else { return 0 }
+      guard Int(device) < now.count, now[Int(device)].slot >= 0 else { return 0 }
+      return knowledge(inSlot: Int(now[Int(device)].slot), at: sequence)
+    }
+
+    private func knowledge(inSlot slot: Int, at sequence: Int) -> Int {
+      // Mostly it is of late.
+      if let last = steps[slot].last, last.since <= sequence { return last.sequence }
       var low = 0
-      var high = steps[place].count
+      var high = steps[slot].count
       while low < high {
         let middle = (low + high) / 2
-        if steps[place][middle].since <= sequence { low = middle + 1 } else { high = middle }
+        if steps[slot][middle].since <= sequence { low = middle + 1 } else { high = middle }
       }
-      return low > 0 ? steps[place][low - 1].sequence : 0
+      return low > 0 ? steps[slot][low - 1].sequence : 0
+    }
+
+    /// Whether another author's newest context has all that this one learned between two of its events.
+    func learnedNothing(after first: Int, to last: Int, butWhat other: Chain, of author: Int32) -> Bool {
+      guard newestStep > first else { return true }
+      for (slot, device) in known.enumerated() where device != author {
+        guard let newest = steps[slot].last, newest.since > first else { continue }
+        if other.held(of: device) < knowledge(inSlot: slot, at: last) { return false }
+      }
+      return true
     }
   }
 
@@ -111,6 +145,9 @@ struct CausalIndex {
   /// Finds the places of a context's devices; those that never acted get one.
   mutating func notePlaces(of chain: Int) {
     chains[chain].places = chains[chain].context.elements.map { intern($0.device) }
+    for (place, element) in zip(chains[chain].places, chains[chain].context.elements) {
+      chains[chain].hold(element.sequence, of: place)
+    }
   }
 
   mutating func restore(total: Int, highest: EventKey, newestTimestamp: Timestamp, reachesPastChains: Bool) {
@@ -142,7 +179,9 @@ struct CausalIndex {
     var context = event.context
     if context.total != chains[Int(author)].context.total || context != chains[Int(author)].context {
       changes = self.changes(to: context, of: author)
-      if context.total + count != total || reachesPastChains, close(&context, changes, of: author) {
+      if context.total + count != total || reachesPastChains, !isClosed(context, changes, of: author),
+        close(&context, changes, of: author)
+      {
         changes = self.changes(to: context, of: author)
       }
       for (place, change) in changes.enumerated() {
@@ -193,6 +232,27 @@ struct CausalIndex {
     if !isSame { notePlaces(of: Int(author)) }
   }
 
+  /// Whether a context surely has what the authors of the events that it names held, as nearly all have. The author's
+  /// last one had, so only what they learned since is looked at; after a fork that isn't known.
+  private mutating func isClosed(
+    _ context: VersionVector, _ changes: [(device: Int32, sequence: Int)], of author: Int32
+  ) -> Bool {
+    let own = Int(author)
+    guard !reachesPastChains, context.total >= chains[own].context.total, context.covers(chains[own].context) else {
+      return false
+    }
+    let before = changes.map { chains[own].held(of: $0.device) }
+    for change in changes { chains[own].hold(change.sequence, of: change.device) }
+    var isClosed = true
+    for (change, before) in zip(changes, before) where isClosed {
+      let other = Int(change.device)
+      isClosed =
+        change.sequence <= chains[other].count
+        && chains[other].learnedNothing(after: before, to: change.sequence, butWhat: chains[own], of: author)
+    }
+    return isClosed
+  }
+
   /// Takes into a context what the authors of the events that it names held: whoever holds an event holds its past. Only
   /// a faulty device leaves it out, and the fold would depend on the order of arrival; for all others nothing changes.
   ///
@@ -234,6 +294,6 @@ struct CausalIndex {
   func holds(_ past: Past, _ device: Int32, _ sequence: Int) -> Bool {
     if past.isWhole { return true }
     if device == past.author { return sequence < past.sequence }
-    return sequence <= past.context[devices[Int(device)]]
+    return sequence <= chains[Int(past.author)].held(of: device)
   }
 }
