@@ -27,6 +27,9 @@ final class Graph {
   /// What has the focus.
   private(set) weak var focused: Node?
 
+  /// The field that a person has typed into since it got the focus.
+  private weak var typedInto: Node?
+
   /// The screen that is shown: where the focus was in it is remembered there.
   private(set) weak var shownScreen: Node?
 
@@ -87,6 +90,23 @@ final class Graph {
   /// Gives the focus to a node at the next picture.
   func setFocus(_ node: Node) {
     focused = node
+    setNeedsDisplay()
+  }
+
+  /// Something was typed.
+  func typed(into node: Node) {
+    typedInto = node
+    setNeedsDisplay()
+  }
+
+  /// Whether a person is in the middle of typing.
+  var isTyping: Bool {
+    guard let typedInto, let focused else { return false }
+    return focused.contains(typedInto)
+  }
+
+  func stopTyping() {
+    typedInto = nil
     setNeedsDisplay()
   }
 
@@ -186,6 +206,7 @@ final class Graph {
       focused = order.items.isEmpty ? nil : order.items[min(memory.index, order.items.count - 1)].node
     }
     order.resolve(focused)
+    if typedInto != nil, !isTyping { stopTyping() }
     memory.node = focused
     memory.index = order.index ?? 0
   }

@@ -81,7 +81,7 @@ private struct StackScreens {
   mutating func evaluate(
     _ screen: ScreenID, title: String?, _ content: (Context, Node.Key) -> Element
   ) {
-    let isTop = screen == stack.topScreen
+    let isTop = screen == stack.shownScreen
     let info = ScreenInfo()
     info.title = title
     var inner = context
@@ -100,7 +100,7 @@ private struct StackScreens {
       inner.environment.dismiss = DismissAction { [weak stack] in stack?.close(screen) }
     }
     let element = content(inner, .body)
-    titles.append(info.title)
+    if shown == nil { titles.append(info.title) }
     if isTop { shown = (element, info) }
   }
 

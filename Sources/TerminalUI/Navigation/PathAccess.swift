@@ -18,6 +18,8 @@ struct PathAccess {
   var elementType: Any.Type?
   /// Whether the identities are right even where equal values would suggest others: those of a shared path are.
   var isAuthority: Bool
+  /// How many changes others made, if others can.
+  var othersChanges: () -> Int
 }
 
 extension PathAccess {
@@ -33,6 +35,7 @@ extension PathAccess {
     }
     accepts = { _ in true }
     isAuthority = path.entryIDs != nil
+    othersChanges = path.othersChanges ?? { 0 }
   }
 
   init<Data>(_ path: Binding<Data>)
@@ -58,5 +61,6 @@ extension PathAccess {
     accepts = { $0 == Data.Element.self }
     elementType = Data.Element.self
     isAuthority = path.entryIDs != nil
+    othersChanges = path.othersChanges ?? { 0 }
   }
 }

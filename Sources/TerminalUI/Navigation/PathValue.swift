@@ -22,6 +22,11 @@ package final class PathValue {
     if let encodable = value as? any Encodable { json = PathValue.encode(encodable) } else { json = nil }
   }
 
+  /// Tells under which names values of a type are stored, as `navigationDestination(for:name:aliases:)` does.
+  package static func register<Value: Hashable>(_ type: Value.Type, name: String? = nil, aliases: [String] = []) {
+    TypeNames.shared.register(type, name: name, aliases: aliases)
+  }
+
   /// A value that isn't to be stored.
   init(uncoded value: any Hashable) {
     content = .value(value)

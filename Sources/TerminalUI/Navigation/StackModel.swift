@@ -31,6 +31,10 @@ final class StackModel {
   private(set) var entries: [Entry] = []
   private(set) var views: [PushedView] = []
   private var destinations: [ObjectIdentifier: Destination] = [:]
+  /// The screen that a person is typing in while another device has opened another one: shown until the person leaves
+  /// the field.
+  private var held: ScreenID?
+  private var othersChanges = 0
   /// The evaluation after which a link or back was used last: the screen hasn't changed since.
   private var usedInPass = -1
 
@@ -51,6 +55,19 @@ final class StackModel {
 
   /// Takes over what the path is now. An entry that was there before keeps its identity, and so its screen's state.
   func sync() {
+    let before = shownScreen
+    let others = access.othersChanges()
+    let isDisturbed = others != othersChanges && graph.isTyping
+    readPath(keepingViews: isDisturbed)
+    if isDisturbed, shownScreen != before, held == nil, contains(before) {
+      held = before
+      graph.statusLine.announce("Another device shows something else; Esc goes there.")
+    }
+    othersChanges = others
+    if let held, !graph.isTyping || !contains(held) { self.held = nil }
+  }
+
+  private func readPath(keepingViews: Bool) {
     let path = access.read()
     var ids: [EntryID?]
     let old = Set(entries.map(\.id))
@@ -58,7 +75,7 @@ final class StackModel {
     if !access.isAuthority { inheritIDs(path, &ids) }
     entries = zip(path, ids).map { Entry(id: $1 ?? $0.id ?? EntryID(), value: $0.value) }
     // A value that is pushed pops the views above the path first.
-    if let top = entries.last, !old.contains(top.id) { popViews(from: 0) }
+    if !keepingViews, let top = entries.last, !old.contains(top.id) { popViews(from: 0) }
     dropOrphans()
   }
 
@@ -113,6 +130,17 @@ final class StackModel {
     return true
   }
 
+  private func contains(_ screen: ScreenID) -> Bool {
+    switch screen {
+    case .root: true
+    case .entry(let id): entries.contains { $0.id == id }
+    case .view: views.contains { $0.id == screen }
+    }
+  }
+
+  /// The screen that a person sees: the top one, unless another device opened that while the person types.
+  var shownScreen: ScreenID { held ?? topScreen }
+
   var canGoBack: Bool { !views.isEmpty || !entries.isEmpty }
 
   /// Closes the screen that is shown.
@@ -120,6 +148,11 @@ final class StackModel {
   /// - Returns: false at the root, where nothing happens.
   func goBack() -> Bool {
     guard canGoBack else { return false }
+    guard held == nil else {
+      // There is something else to be seen first.
+      graph.stopTyping()
+      return true
+    }
     if isFirstUse() { close(topScreen) }
     return true
   }

@@ -8,6 +8,10 @@ public struct Binding<Value>: DynamicProperty {
   /// For a path whose owner knows which entry is which: the entries' identities, in order. See ``EntryID``.
   package var entryIDs: (() -> [EntryID])?
 
+  /// For a path that others change too: how many changes of others there were. A change of theirs doesn't take away the
+  /// screen that a person is typing in, one of the program itself does.
+  package var othersChanges: (() -> Int)?
+
   /// - Parameters:
   ///   - get: gives the value; called at each evaluation.
   ///   - set: takes a new value; called on the main actor.

@@ -94,13 +94,17 @@ final class TextFieldElement: Element {
     }
     let focusable = Focusable(context.node, .text)
     let submit = context.environment.submit
-    let edited = { [weak graph = context.graph] in graph?.setNeedsDisplay() }
+    let edited = { [weak graph = context.graph, weak node = context.node] in
+      if let node { graph?.typed(into: node) }
+    }
+    let submitted = { [weak graph = context.graph] in graph?.stopTyping() }
     let editor = TextEditor(text: text, memory: memory)
     focusable.label = prompt
     focusable.press = { press in
       if press.key == .enter {
         guard let submit else { return false }
         submit()
+        submitted()
         return true
       }
       guard editor.press(press) else { return false }
