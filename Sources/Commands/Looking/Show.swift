@@ -68,7 +68,7 @@ package struct Show: RunnableCommand {
       return true
     }
     let entries = fold.entries()
-    let conflicts = fold.conflicts()
+    let conflicts = history.conflicts(&fold)
     guard output.json else {
       try console.print(
         console.styled("\(stack)", .bold)
