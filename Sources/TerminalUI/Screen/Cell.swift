@@ -6,19 +6,20 @@ package struct Cell: Hashable, Sendable {
   /// The columns that the character takes: 1 or 2, or 0 for a continuation.
   package let width: UInt8
   package var style: CellStyle
+  /// The columns that some terminal may move on by, at least the width.
+  let reach: UInt8
   /// Whether terminals disagree about the columns that it takes: the next one is placed anew.
   let isDoubtful: Bool
   /// Whether it is a letter that is written from right to left.
   let isRightToLeft: Bool
 
-  private init(
-    character: Character, width: UInt8, style: CellStyle, isDoubtful: Bool = false, isRightToLeft: Bool = false
-  ) {
+  private init(character: Character, width: UInt8, style: CellStyle) {
     self.character = character
     self.width = width
     self.style = style
-    self.isDoubtful = isDoubtful
-    self.isRightToLeft = isRightToLeft
+    reach = width
+    isDoubtful = false
+    isRightToLeft = false
   }
 
   /// A cell without text.
@@ -28,9 +29,12 @@ package struct Cell: Hashable, Sendable {
 
   /// The first cell of a glyph.
   init(_ glyph: Glyph, style: CellStyle) {
-    self.init(
-      character: glyph.character, width: UInt8(glyph.width), style: style, isDoubtful: glyph.isDoubtful,
-      isRightToLeft: glyph.isRightToLeft)
+    character = glyph.character
+    width = UInt8(glyph.width)
+    self.style = style
+    reach = UInt8(clamping: glyph.reach)
+    isDoubtful = glyph.isDoubtful
+    isRightToLeft = glyph.isRightToLeft
   }
 
   /// The right half of a wide character.

@@ -19,27 +19,22 @@ package struct GridDifference: Hashable, Sendable {
 
   /// - Parameter old: what is on the screen; nil if that isn't known.
   package init(from old: CellGrid?, to new: CellGrid) {
-    guard let old, old.size == new.size else {
-      isWhole = true
-      let blank = Cell()
-      runs = (0..<new.height).compactMap { row in
-        let cells = new.row(row)
-        guard let last = cells.lastIndex(where: { $0 != blank }) else { return nil }
-        return Run(row: row, column: 0, cells: cells[cells.startIndex...last])
-      }
-      return
-    }
-    isWhole = false
+    let known = old?.size == new.size ? old : nil
+    isWhole = known == nil
+    let blank = Cell()
     var runs: [Run] = []
     for row in 0..<new.height {
-      let changed = Self.changedColumns(old.row(row), new.row(row))
+      let cells = new.row(row)
+      let changed: [Range<Int>]
+      if let known {
+        changed = Self.changedColumns(known.row(row), cells)
+      } else {
+        changed = cells.lastIndex { $0 != blank }.map { [0..<$0 + 1 - cells.startIndex] } ?? []
+      }
       guard !changed.isEmpty else { continue }
-      for columns in Self.whole(changed, in: new.row(row)) {
-        let start = row * new.width
-        runs.append(
-          Run(
-            row: row, column: columns.lowerBound,
-            cells: new.cells[start + columns.lowerBound..<start + columns.upperBound]))
+      for columns in Self.extended(changed, in: cells) {
+        let indices = cells.startIndex + columns.lowerBound..<cells.startIndex + columns.upperBound
+        runs.append(Run(row: row, column: columns.lowerBound, cells: cells[indices]))
       }
     }
     self.runs = runs
@@ -76,21 +71,38 @@ package struct GridDifference: Hashable, Sendable {
 }
 
 extension GridDifference {
-  /// Text from right to left is drawn as a whole, since a terminal may show any of it anywhere in it.
-  private static func whole(_ columns: [Range<Int>], in row: ArraySlice<Cell>) -> [Range<Int>] {
-    guard row.contains(where: \.isRightToLeft) else { return columns }
+  /// With all that drawing these columns may spoil, too: the rest of a text from right to left, since a terminal may show
+  /// any of it anywhere in it; and what stands behind characters that some terminals draw over it.
+  private static func extended(_ columns: [Range<Int>], in row: ArraySlice<Cell>) -> [Range<Int>] {
+    guard row.contains(where: { $0.isRightToLeft || $0.isDoubtful }) else { return columns }
     let parts = row.rightToLeftParts.map { $0.lowerBound - row.startIndex..<$0.upperBound - row.startIndex }
     var result: [Range<Int>] = []
     for columns in columns {
-      var columns = columns
-      for part in parts where part.overlaps(columns) {
-        columns = min(part.lowerBound, columns.lowerBound)..<max(part.upperBound, columns.upperBound)
+      // What an earlier range has grown to is drawn already.
+      var next = columns
+      if let last = result.last, last.upperBound >= next.lowerBound {
+        next = result.removeLast().lowerBound..<max(last.upperBound, next.upperBound)
       }
-      if let last = result.last, last.upperBound >= columns.lowerBound {
-        result[result.count - 1] = last.lowerBound..<max(last.upperBound, columns.upperBound)
-      } else {
-        result.append(columns)
+      while true {
+        var grown = next
+        for part in parts where part.overlaps(grown) {
+          grown = min(part.lowerBound, grown.lowerBound)..<max(part.upperBound, grown.upperBound)
+        }
+        for column in grown {
+          let end = min(column + Int(row[row.startIndex + column].reach), row.count)
+          if end > grown.upperBound { grown = grown.lowerBound..<end }
+        }
+        if grown.upperBound < row.count, row[row.startIndex + grown.upperBound].isContinuation {
+          grown = grown.lowerBound..<grown.upperBound + 1
+        }
+        if grown == next { break }
+        next = grown
       }
+      while let last = result.last, last.upperBound >= next.lowerBound {
+        next = min(last.lowerBound, next.lowerBound)..<max(last.upperBound, next.upperBound)
+        result.removeLast()
+      }
+      result.append(next)
     }
     return result
   }

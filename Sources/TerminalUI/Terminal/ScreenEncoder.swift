@@ -1,7 +1,7 @@
 /// Turns differences between grids into the bytes that draw them.
 ///
-/// ncurses' own windows aren't used for that: they keep five code points a cell and measure each by `wcwidth`, so a
-/// family of four isn't held at all and a red heart moves all that follows it. Here each cluster stays whole, and after
+/// ncurses' own windows aren't used for that: they keep five code points a cell and measure each by `wcwidth`, so that a
+/// family of four takes eight columns in them, and a red heart one. Here each cluster stays whole, and after
 /// one that terminals disagree about the cursor is put where it belongs. Text that runs from right to left is isolated,
 /// so that a terminal that reorders it (UAX #9) keeps it in its columns.
 package struct ScreenEncoder: Sendable {

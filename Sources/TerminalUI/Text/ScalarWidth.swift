@@ -4,8 +4,8 @@ enum ScalarWidth {
   static func of(_ scalar: Unicode.Scalar) -> Int {
     let value = scalar.value
     if value < 0x300 { return value == 0xAD ? 0 : 1 }
-    if isZero(scalar) { return 0 }
-    return isWide(value) ? 2 : 1
+    if contains(zeroRanges, value) { return 0 }
+    return value >= 0x1100 && contains(wideRanges, value) ? 2 : 1
   }
 
   /// Whether it combines with what stands before it.
@@ -31,35 +31,20 @@ enum ScalarWidth {
       || (0x1F1E6...0x1F1FF).contains(scalar.value)
   }
 
-  private static func isZero(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    // The medial and final parts of a Hangul syllable join its initial.
-    case 0x1160...0x11FF, 0xD7B0...0xD7FF: return true
-    case 0x3400...0x9FFF, 0xAC00...0xD7A3, 0x20000...0x3FFFD: return false
-    default: break
-    }
-    switch scalar.properties.generalCategory {
-    case .format where (0xFFF9...0xFFFB).contains(scalar.value): return true
-    case .nonspacingMark, .enclosingMark, .format: return !scalar.properties.isPrependedMark
-    default: return scalar.properties.isDefaultIgnorableCodePoint
-    }
-  }
-
-  private static func isWide(_ value: UInt32) -> Bool {
-    guard value >= 0x1100 else { return false }
+  private static func contains(_ ranges: [ClosedRange<UInt32>], _ value: UInt32) -> Bool {
     var low = 0
-    var high = wideRanges.count
+    var high = ranges.count
     while low < high {
       let middle = (low + high) / 2
-      if wideRanges[middle].upperBound < value { low = middle + 1 } else { high = middle }
+      if ranges[middle].upperBound < value { low = middle + 1 } else { high = middle }
     }
-    return low < wideRanges.count && wideRanges[low].lowerBound <= value
+    return low < ranges.count && ranges[low].lowerBound <= value
   }
 }
 
-extension Unicode.Scalar.Properties {
-  /// Arabic and other signs that span the digits after them: format characters that are seen.
-  fileprivate var isPrependedMark: Bool {
-    generalCategory == .format && !isDefaultIgnorableCodePoint && !isWhitespace
-  }
+extension Unicode.Scalar {
+  /// Whether it is a vowel or final consonant that joins the Hangul letter before it.
+  var isJoiningJamo: Bool { (0x1160...0x11FF).contains(value) || (0xD7B0...0xD7FF).contains(value) }
+
+  var isVowelJamo: Bool { (0x1160...0x11A7).contains(value) || (0xD7B0...0xD7C6).contains(value) }
 }

@@ -11,7 +11,8 @@ import Testing
     ("का", 2),
     ("क्ष", 2), ("\u{200B}\u{FEFF}\u{2060}", 0), ("a\u{AD}b", 2), ("\u{202E}abc\u{202C}", 3), ("\u{301}", 1),
     ("a\u{FE0F}", 1),
-    ("\u{200D}", 0), ("½", 1), ("—", 1), ("🫩", 2),
+    ("\u{200D}", 0), ("½", 1), ("—", 1), ("🫩", 2), ("\u{1161}", 2), ("\u{11A8}", 2), ("✌🏻", 2), ("\u{115F}\u{1161}", 2),
+    ("\u{1112}\u{1161}\u{11AB}\u{11AB}", 2), ("\u{0600}12", 3),
   ])
   func widthsAreThoseOfTheClusters(text: String, width: Int) {
     #expect(text.displayWidth == width)
