@@ -76,7 +76,7 @@ let package = Package(
       dependencies: ["NavigationModel", "Specification", "WireFormat", "TestSupport"],
       swiftSettings: common),
     .target(
-      name: "FuzzDecoders", dependencies: ["NavigationModel", "WireFormat", "ZeroMQ", "Commands"],
+      name: "FuzzDecoders", dependencies: ["NavigationModel", "WireFormat", "ZeroMQ", "Commands", "TerminalUI"],
       path: "Tests/Fuzz/Decoders", swiftSettings: common),
     .testTarget(
       name: "FuzzTests", dependencies: ["FuzzDecoders", "NavigationModel", "TestSupport"], swiftSettings: common),

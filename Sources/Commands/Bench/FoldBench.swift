@@ -44,11 +44,8 @@ enum FoldBench {
       var chains = StackChains(stack: stack)
       var fold = StackFold(policy: .merge)
       try batch.forEach { (record) throws(ChainFault) in
-        guard let event = try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
-        else {
-          return
-        }
-        fold.apply(event)
+        fold.apply(
+          try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range))
       }
       times.append((processorTime() - start) / Double(events.count))
       precondition(chains == writer)

@@ -11,16 +11,6 @@ struct HistoryItem: Sendable {
   var event: Event
   /// The author's digest before the event.
   var previous: Digest
-  var standing = Standing.folded
-
-  /// What becomes of an event.
-  enum Standing: Sendable {
-    case folded
-    /// Another history under the device's id is folded.
-    case rival
-    /// Something that it rests on isn't there, or can't be read.
-    case held
-  }
 }
 
 /// Where commands read histories from: a daemon, a store on the disk, or a file of JSON lines.
@@ -70,18 +60,13 @@ final class History {
   let policy: Policy
   private(set) var names: DeviceNames
   private(set) var chains: StackChains
-  /// The number of events when the walk began; where a device id has several histories, of those that are folded, when
-  /// the walk has ended.
-  private(set) var head: Int
-  /// Events that have rivals of the same dot; known when the walk has begun.
-  private(set) var forks: [Dot] = []
+  /// The number of events when the walk began.
+  let head: Int
   let lastStored: Int?
   /// The devices that acted on it by then.
   let authors: [DeviceID]
   private let source: HistorySource
   private let items: [HistoryItem]
-  /// What was given, once there is something that can't be read; nil before.
-  private var foldable: VersionVector?
 
   /// Finds the stack in a source.
   ///
@@ -136,59 +121,13 @@ final class History {
       "there is no stack \(stack) in \(source.name)" + (others.isEmpty ? "" : "; in that space there are \(there)"))
   }
 
-  /// Gives every event in log order, until the body says false or the head of the beginning is reached. Once. Where a
-  /// device id has several histories it is the order in which they are folded.
+  /// Gives every event in log order, until the body says false or the head of the beginning is reached. Once.
   ///
-  /// - Parameter rivals: whether events that aren't folded are wanted, too.
   /// - Throws: a ``CommandError`` with ``ExitCode/damage`` at the first event that doesn't continue its chain.
-  func walk(rivals: Bool = false, _ body: (HistoryItem) throws -> Bool) async throws {
-    guard case .file = source else {
-      guard authors.contains(where: Fork.mayBeCopy) else { return try await walkLog(body) }
-      return try await walkForked(rivals, body)
-    }
-    for item in items where try !body(item) { return }
-  }
-
-  /// The conflicts that a fold found, with those of forked histories.
-  func conflicts(_ fold: inout StackFold) -> [Conflict] { (fold.conflicts() + forks.map(Conflict.fork)).sorted() }
-
-  private func walkForked(_ rivals: Bool, _ body: (HistoryItem) throws -> Bool) async throws {
-    var claims = StackClaims(stack: stack)
-    var places: [Dot: (offset: Int, storedAt: Int?)] = [:]
-    try await readBatches { (batch, first, stored) in
-      var offset = first
-      try batch.forEach { record in
-        defer { offset += 1 }
-        do {
-          let event = try claims.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
-          if let event, places[event.dot] == nil { places[event.dot] = (offset, stored) }
-        } catch { throw damage(at: offset, "\(error)") }
-      }
-      return true
-    }
-    chains = claims.chains
-    let admission = claims.admission
-    forks = admission.forks
-    head = admission.folded.count
-    var order = admission.folded.map { ($0, HistoryItem.Standing.folded) }
-    if rivals { order += admission.rivals.map { ($0, .rival) } + admission.waiting.map { ($0, .held) } }
-    for (claim, standing) in order {
-      let place = places[claim.event.dot]
-      let item = HistoryItem(
-        offset: place?.offset ?? 0, storedAt: place?.storedAt, event: claim.event, previous: claim.previous,
-        standing: standing)
-      guard try body(item) else { return }
-    }
-  }
-
-  private func walkLog(_ body: (HistoryItem) throws -> Bool) async throws {
-    try await readBatches { (batch, first, stored) in try take(batch, at: first, stored: stored, body) }
-  }
-
-  /// Gives every batch with its first offset and when it was stored, until the body says false.
-  private func readBatches(_ body: (EventBatch, Int, Int?) throws -> Bool) async throws {
+  func walk(_ body: (HistoryItem) throws -> Bool) async throws {
     switch source {
-    case .file: break
+    case .file:
+      for item in items where try !body(item) { return }
     case .store(let reader, _):
       var offset = 0
       while offset < head {
@@ -200,7 +139,7 @@ final class History {
         }
         guard !batches.isEmpty else { return }
         for batch in batches {
-          guard try body(batch.batch, batch.firstOffset, batch.storedAt) else { return }
+          guard try take(batch.batch, at: batch.firstOffset, stored: batch.storedAt, body) else { return }
           offset = batch.firstOffset + batch.batch.count - 1
         }
       }
@@ -211,7 +150,7 @@ final class History {
         case .events(let events) where events.stack == stack.description:
           let batch: EventBatch
           do { batch = try EventBatch(bytes: events.batch) } catch { throw damage(at: events.firstOffset, "\(error)") }
-          guard try body(batch, events.firstOffset, nil) else { return }
+          guard try take(batch, at: events.firstOffset, stored: nil, body) else { return }
         case .live(let live) where live.stack == stack.description: return
         case .refused(let refused): throw session.error(refused)
         case _: continue
@@ -229,31 +168,15 @@ final class History {
       guard goesOn else { return }
       defer { offset += 1 }
       let previous = chains.digest(of: record.dot.device)
-      let read: Event?
+      let event: Event
       do {
-        read = try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
+        event = try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
       } catch {
         throw damage(at: offset, "\(error)")
-      }
-      // Neither what can't be read nor what rests on it is folded.
-      if read == nil, foldable == nil {
-        foldable = chains.vector
-        foldable?[record.dot.device] = record.dot.sequence - 1
-      }
-      guard let event = read, isFoldable(event) else {
-        head -= 1
-        return
       }
       goesOn = try body(HistoryItem(offset: offset, storedAt: stored, event: event, previous: previous))
     }
     return goesOn
-  }
-
-  private func isFoldable(_ event: Event) -> Bool {
-    guard let known = foldable else { return true }
-    guard known.covers(event.context), known[event.dot.device] == event.dot.sequence - 1 else { return false }
-    foldable?[event.dot.device] = event.dot.sequence
-    return true
   }
 
   private func damage(at offset: Int, _ problem: String) -> CommandError {

@@ -39,8 +39,8 @@ package struct Log: RunnableCommand {
     var fold = StackFold(policy: history.policy)
     let output = BufferedOutput(descriptor: console.output, name: "the standard output")
     var kept: [[UInt8]] = []
-    try await history.walk(rivals: true) { item in
-      let isVoid = item.standing == .folded && fold.apply(item.event)
+    try await history.walk { item in
+      let isVoid = fold.apply(item.event)
       let time = item.event.timestamp.milliseconds
       guard time >= since, time < until, wanted?.contains(item.event.dot.device) ?? true else { return true }
       let line =
@@ -63,14 +63,6 @@ package struct Log: RunnableCommand {
     let time = console.styled(rfc3339(milliseconds: item.event.timestamp.milliseconds), .dim)
     let who = console.styled("\(names.text(item.event.dot.device)):\(item.event.dot.sequence)", .cyan)
     return "\(item.offset)  \(time)  \(who)  \(Commands.text(of: item.event.action))"
-      + (isVoid ? console.styled("  (void)", .yellow) : "") + standing(item, console)
-  }
-
-  private func standing(_ item: HistoryItem, _ console: Console) -> String {
-    switch item.standing {
-    case .folded: ""
-    case .rival: console.styled("  (another history under this device's id: not folded)", .yellow)
-    case .held: console.styled("  (waits for what it rests on)", .yellow)
-    }
+      + (isVoid ? console.styled("  (void)", .yellow) : "")
   }
 }

@@ -58,7 +58,7 @@ package struct Replay: RunnableCommand {
       guard at == nil else { return true }
       let step = Step(
         number: fold.count, item: item, isVoid: isVoid, entries: fold.entries(),
-        conflicts: output.json ? history.conflicts(&fold) : [])
+        conflicts: output.json ? fold.conflicts() : [])
       if speed == nil { try show(step, history, console) } else { steps.append(step) }
       return true
     }
@@ -130,15 +130,15 @@ package struct Replay: RunnableCommand {
 
   private func showEnd(_ fold: inout StackFold, _ history: History, _ console: Console) throws {
     if output.json {
-      return try console.write(JSONLines.result(stack: fold.entries(), conflicts: history.conflicts(&fold)) + [10])
+      return try console.write(JSONLines.result(stack: fold.entries(), conflicts: fold.conflicts()) + [10])
     }
-    try StackPrinter(console: console, names: history.names).print(fold.entries(), history.conflicts(&fold))
+    try StackPrinter(console: console, names: history.names).print(fold.entries(), fold.conflicts())
   }
 
   private func showConflicts(_ fold: inout StackFold, _ history: History, _ console: Console) throws {
     let entries = fold.entries()
     let values = Dictionary(entries.map { ($0.id, $0.value) }) { first, _ in first }
-    let conflicts = history.conflicts(&fold)
+    let conflicts = fold.conflicts()
     for conflict in conflicts.prefix(20) {
       console.say("! \(text(of: conflict, history.names, values))")
     }

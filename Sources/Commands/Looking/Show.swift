@@ -68,7 +68,7 @@ package struct Show: RunnableCommand {
       return true
     }
     let entries = fold.entries()
-    let conflicts = history.conflicts(&fold)
+    let conflicts = fold.conflicts()
     guard output.json else {
       try console.print(
         console.styled("\(stack)", .bold)

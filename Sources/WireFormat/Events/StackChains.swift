@@ -4,32 +4,18 @@ public import NavigationModel
 ///
 /// A value: a copy is a cheap way to try something out. Made by running over the stack's log once; about 200 ns an
 /// event. It knows nothing of the fold and never looks at the order in which chains arrive.
-///
-/// A chain is a device's own, or a copy of one of several histories under one device id (see ``Fork``). Chains are named
-/// and counted by their ids, so a vector counts a copy's entries under the copy's id.
 public struct StackChains: Hashable, Sendable {
-  /// One chain: a device's own, or a copy.
+  /// One device's chain.
   struct Chain: Hashable, Sendable {
-    let id: DeviceID
-    /// Of a copy it is that of the device whose history it is.
     var author: AuthorState
-    /// Over the id and the entries.
     var digest: ChainDigest
     /// The digests at every multiple of ``ChainDigest/interval``.
     var closed: [Digest] = []
-    /// Nil for a device's own chain.
-    var copy: Copy?
-    /// From that entry on nothing can be read, since it is of a newer format; 0: all can.
-    var unreadable = 0
 
     init(stack: StackName, device: DeviceID) {
-      id = device
       author = AuthorState(device: device)
       digest = ChainDigest(stack: stack, device: device)
     }
-
-    /// How many entries are in.
-    var count: Int { digest.sequence }
 
     mutating func extend(_ bytes: [UInt8], in range: Range<Int>) {
       digest.append(bytes, in: range)
@@ -38,24 +24,20 @@ public struct StackChains: Hashable, Sendable {
   }
 
   public let stack: StackName
-  /// All that is held, by chain.
-  public internal(set) var vector = VersionVector()
-  var chains: [Chain] = []
-  var places: [DeviceID: Int] = [:]
-  var forking = Forking()
+  /// All that is held.
+  public private(set) var vector = VersionVector()
+  private var chains: [Chain] = []
+  private var places: [DeviceID: Int] = [:]
 
   /// No events.
   public init(stack: StackName) { self.stack = stack }
 
   // MARK: What is held
 
-  /// How far each chain is held, by ascending id.
+  /// How far each device's chain is held, by ascending device.
   public var heads: [DeviceHead] {
     vector.elements.map { DeviceHead(device: $0.device, sequence: $0.sequence, digest: digest(of: $0.device)) }
   }
-
-  /// How many of each device's events are held, by any of its chains: what contexts are compared with.
-  public var reach: VersionVector { forking.reach ?? vector }
 
   /// The digest of a device's chain as it is held: the `previous` of its next event.
   public func digest(of device: DeviceID) -> Digest { chain(of: device)?.digest.digest ?? .empty }
@@ -68,10 +50,9 @@ public struct StackChains: Hashable, Sendable {
   /// The context of an event that the device would make now. Shares its storage with the device's last one if nothing
   /// came in since.
   public func context(for device: DeviceID) -> VersionVector {
-    let held = reach
-    let own = held[device]
-    if let chain = chain(of: device), chain.author.context.total == held.total - own { return chain.author.context }
-    var context = held
+    let own = vector[device]
+    if let chain = chain(of: device), chain.author.context.total == vector.total - own { return chain.author.context }
+    var context = vector
     context[device] = 0
     return context
   }
@@ -87,30 +68,27 @@ public struct StackChains: Hashable, Sendable {
 
   // MARK: Receiving
 
-  /// Takes in a chain's next entry and gives it back decoded; a throw changes nothing.
-  ///
-  /// - Returns: the event, of a copy with the dot that its device gave it; nil for what is no event that can be read: a
-  ///   copy's first entry, one of a newer format, and all that comes after that in its chain.
+  /// Takes in a device's next event and gives it back decoded; a throw changes nothing.
   @discardableResult
   public mutating func receive(
     _ device: DeviceID, _ sequence: Int, _ bytes: [UInt8], in range: Range<Int>
-  ) throws(ChainFault) -> Event? {
+  ) throws(ChainFault) -> Event {
     guard let place = places[device] else {
       try Self.checkNext(sequence, after: 0)
       var chain = Chain(stack: stack, device: device)
-      let event = try Self.admit(bytes, in: range, to: &chain, held: reach, keepsUnknown: true, stack)
+      let event = try Self.admit(bytes, in: range, to: &chain, held: vector)
       keep(chain)
       return event
     }
-    try Self.checkNext(sequence, after: chains[place].count)
-    let event = try Self.admit(bytes, in: range, to: &chains[place], held: reach, keepsUnknown: true, stack)
-    count(place)
+    try Self.checkNext(sequence, after: chains[place].author.sequence)
+    let event = try Self.admit(bytes, in: range, to: &chains[place], held: vector)
+    vector[device] = sequence
     return event
   }
 
-  /// Takes in a chain's next entry.
+  /// Takes in a device's next event.
   @discardableResult
-  public mutating func receive(_ dot: Dot, _ bytes: [UInt8]) throws(ChainFault) -> Event? {
+  public mutating func receive(_ dot: Dot, _ bytes: [UInt8]) throws(ChainFault) -> Event {
     try receive(dot.device, dot.sequence, bytes, in: 0..<bytes.count)
   }
 
@@ -134,51 +112,43 @@ public struct StackChains: Hashable, Sendable {
   ///   - firstSequence: after all that is held of the device.
   ///   - previous: the sender's digest before the first event; nil if it was compared already.
   ///   - latest: the highest timestamp that is taken in, in milliseconds since 1970.
-  ///   - keepsUnknown: whether events of a newer format are taken in, unread.
   public mutating func take(
-    _ device: DeviceID, firstSequence: Int, previous: Digest?, events: [[UInt8]], notAfter latest: Int,
-    keepsUnknown: Bool = false
+    _ device: DeviceID, firstSequence: Int, previous: Digest?, events: [[UInt8]], notAfter latest: Int
   ) -> TakenRun {
     guard let place = places[device] else {
       var chain = Chain(stack: stack, device: device)
-      let run = Self.take(firstSequence, previous, events, latest, to: &chain, held: reach, keepsUnknown, stack)
+      let run = Self.take(firstSequence, previous, events, latest, to: &chain, held: vector)
       if run.count > 0 { keep(chain) }
       return run
     }
-    guard !forking.retired.contains(device) else {
-      var run = TakenRun(before: chains[place].author)
-      run.fault = .fork(Dot(device, firstSequence))
-      return run
-    }
-    let run = Self.take(firstSequence, previous, events, latest, to: &chains[place], held: reach, keepsUnknown, stack)
-    if run.count > 0 { count(place) }
+    let run = Self.take(firstSequence, previous, events, latest, to: &chains[place], held: vector)
+    if run.count > 0 { vector[device] = chains[place].author.sequence }
     return run
   }
 
   private static func take(
     _ firstSequence: Int, _ previous: Digest?, _ events: [[UInt8]], _ latest: Int, to chain: inout Chain,
-    held: VersionVector, _ keepsUnknown: Bool, _ stack: StackName
+    held vector: VersionVector
   ) -> TakenRun {
     var run = TakenRun(before: chain.author)
-    guard firstSequence == chain.count + 1 else {
-      run.fault = .gap(expected: chain.count + 1)
+    guard firstSequence == chain.author.sequence + 1 else {
+      run.fault = .gap(expected: chain.author.sequence + 1)
       return run
     }
     if let previous, previous != chain.digest.digest {
-      run.fault = .fork(Dot(chain.id, firstSequence))
+      run.fault = .fork(Dot(chain.author.device, firstSequence))
       return run
     }
     for bytes in events {
       let before = chain.author
       do throws(ChainFault) {
-        let event = try admit(
-          bytes, in: 0..<bytes.count, to: &chain, held: held, notAfter: latest, keepsUnknown: keepsUnknown, stack)
-        if let event, event.timestamp.milliseconds > latest {
+        let event = try admit(bytes, in: 0..<bytes.count, to: &chain, held: vector, notAfter: latest)
+        guard event.timestamp.milliseconds <= latest else {
           chain.author = before
           run.ahead = event
           return run
         }
-        run.newestTime = max(run.newestTime, event?.timestamp.milliseconds ?? 0)
+        run.newestTime = max(run.newestTime, event.timestamp.milliseconds)
         run.count += 1
       } catch {
         run.fault = error
@@ -194,13 +164,12 @@ public struct StackChains: Hashable, Sendable {
     let device = event.dot.device
     guard let place = places[device] else {
       var chain = Chain(stack: stack, device: device)
-      let bytes = try Self.write(event, to: &chain, held: reach)
+      let bytes = try Self.write(event, to: &chain, held: vector)
       keep(chain)
       return bytes
     }
-    guard !forking.retired.contains(device) else { throw .fork(event.dot) }
-    let bytes = try Self.write(event, to: &chains[place], held: reach)
-    count(place)
+    let bytes = try Self.write(event, to: &chains[place], held: vector)
+    vector[device] = event.dot.sequence
     return bytes
   }
 
@@ -213,48 +182,27 @@ public struct StackChains: Hashable, Sendable {
 
   func chain(of device: DeviceID) -> Chain? { places[device].map { chains[$0] } }
 
-  /// Puts a chain in the place of an older one of its id.
+  /// Puts a chain in the place of the device's older one.
   mutating func keep(_ chain: Chain) {
-    let place = places[chain.id] ?? chains.count
-    if place < chains.count {
+    if let place = places[chain.author.device] {
       chains[place] = chain
     } else {
-      places[chain.id] = place
+      places[chain.author.device] = chains.count
       chains.append(chain)
     }
-    count(place)
+    vector[chain.author.device] = chain.author.sequence
   }
 
-  /// Counts what a chain holds.
-  private mutating func count(_ place: Int) {
-    vector[chains[place].id] = chains[place].count
-    if forking.reach != nil || chains[place].copy != nil { noteForking(place) }
-  }
-
-  /// Decodes a chain's next entry, checks its context against what is held, and hashes it unless it is later than
+  /// Decodes a chain's next event, checks its context against what is held, and hashes it unless it is later than
   /// allowed; a throw leaves the chain as it was.
   static func admit(
-    _ bytes: [UInt8], in range: Range<Int>, to chain: inout Chain, held: VersionVector,
-    notAfter latest: Int = .max, keepsUnknown: Bool = false, _ stack: StackName
-  ) throws(ChainFault) -> Event? {
-    if chain.unreadable > 0 || chain.copy != nil {
-      return try admitOther(bytes, in: range, to: &chain, notAfter: latest, keepsUnknown: keepsUnknown)
-    }
-    if chain.count == 0, Fork.mayBeCopy(chain.id), let fork = Fork(bytes, in: range, under: chain.id) {
-      chain.copy = Copy(fork, stack: stack)
-      chain.author = AuthorState(device: fork.device)
-      chain.extend(bytes, in: range)
-      return nil
-    }
+    _ bytes: [UInt8], in range: Range<Int>, to chain: inout Chain, held vector: VersionVector,
+    notAfter latest: Int = .max
+  ) throws(ChainFault) -> Event {
     let before = chain.author
     let event: Event
-    do { event = try EventCodec.decode(bytes, in: range, after: &chain.author) } catch {
-      guard error.code == .unsupported, keepsUnknown else { throw .malformed(error) }
-      chain.extend(bytes, in: range)
-      chain.unreadable = chain.count
-      return nil
-    }
-    if let lacking = lacking(event.context, after: before.context, held: held) {
+    do { event = try EventCodec.decode(bytes, in: range, after: &chain.author) } catch { throw .malformed(error) }
+    if let lacking = lacking(event.context, after: before.context, held: vector) {
       chain.author = before
       throw .missingContext(lacking)
     }
@@ -266,7 +214,7 @@ public struct StackChains: Hashable, Sendable {
   private static func write(
     _ event: Event, to chain: inout Chain, held vector: VersionVector
   ) throws(ChainFault) -> [UInt8] {
-    try checkNext(event.dot.sequence, after: chain.count)
+    try checkNext(event.dot.sequence, after: chain.author.sequence)
     if let lacking = lacking(event.context, after: chain.author.context, held: vector) {
       throw .missingContext(lacking)
     }

@@ -19,6 +19,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case endpoint
   /// Recorded paths, gzipped or not.
   case wikispeedia
+  /// What a terminal sends.
+  case keys
+  /// Text that is shown in a terminal's columns.
+  case text
 
   /// Gives the bytes to the decoder.
   ///
@@ -33,6 +37,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .snapshot: try takeSnapshot(bytes)
     case .endpoint: try takeEndpoint(bytes)
     case .wikispeedia: try takeWikispeedia(bytes)
+    case .keys: try takeKeys(bytes)
+    case .text: try takeText(bytes)
     }
   }
 }
