@@ -117,11 +117,16 @@ let package = Package(
       swiftSettings: common),
     .testTarget(name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], swiftSettings: common),
     .executableTarget(
-      name: "app-probe", dependencies: ["TerminalUI"], path: "Tests/AppProbe", swiftSettings: common),
+      name: "app-probe", dependencies: ["TerminalUI"], path: "Tests/AppProbe",
+      swiftSettings: common + [.swiftLanguageMode(.v5)]),
+    .target(
+      name: "IsolatedClient", dependencies: ["TerminalUI"], path: "Tests/IsolatedClient",
+      swiftSettings: common + [.defaultIsolation(MainActor.self)]),
     .executableTarget(
       name: "terminal-probe", dependencies: ["TerminalUI"], path: "Tests/TerminalProbe", swiftSettings: common),
     .testTarget(
-      name: "TerminalUITests", dependencies: ["TerminalUI", "TestSupport", "terminal-probe", "app-probe"],
+      name: "TerminalUITests",
+      dependencies: ["TerminalUI", "TestSupport", "IsolatedClient", "terminal-probe", "app-probe"],
       swiftSettings: common),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: common),
   ],

@@ -41,9 +41,7 @@ struct Context {
       let elements = view.elements(in: row)
       return elements.count == 1 ? elements[0] : StackElement(.vertical, elements, spacing: 0)
     }
-    let element = RowsElement(node: node, count: 1, id: { _ in AnyHashable(0) }, make: make)
-    if let tagged = view as? any TaggedView { element.tag = { _ in tagged.tagValue } }
-    return element
+    return RowsElement(node: node, count: 1, id: { _ in AnyHashable(0) }, make: make)
   }
 
   /// Evaluates a view with another environment.
@@ -63,12 +61,6 @@ struct Context {
     }
     return elements.count == 1 ? elements[0] : StackElement(.vertical, elements, alignment: .leading, spacing: 0)
   }
-}
-
-/// A view with a value for the selection of a list or a picker.
-@MainActor
-protocol TaggedView {
-  var tagValue: AnyHashable { get }
 }
 
 /// A view of the library's own, which gives elements instead of a body.

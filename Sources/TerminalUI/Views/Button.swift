@@ -105,6 +105,13 @@ final class ControlElement: Element {
     }
   }
 
+  /// Does something with keys that the control has a use for, beside Enter and the space bar.
+  func press(_ press: @escaping (KeyPress) -> Bool) {
+    guard let focusable else { return }
+    let own = focusable.press
+    focusable.press = { own($0) || press($0) }
+  }
+
   /// What stands before and after the label.
   private var edges: (before: Int, after: Int) {
     switch (decoration, isInRow) {

@@ -158,7 +158,7 @@ final class ListElement: Element {
 
   private func choose(_ index: Int) {
     let (part, inner) = find(index)
-    selection?.choose(part.tag?(inner) ?? part.id(inner))
+    selection?.choose(row(index).tag ?? part.id(inner))
   }
 
   private func advance(_ steps: Int) -> Bool {
@@ -291,7 +291,7 @@ final class ListElement: Element {
       }
     } else if let selection, isRow(index) {
       let (part, inner) = find(index)
-      if selection.contains(part.tag?(inner) ?? part.id(inner)) {
+      if selection.contains(row.tag ?? part.id(inner)) {
         canvas.write("✓", at: rect.origin, style: CellStyle(attributes: .bold))
       }
     }

@@ -49,7 +49,7 @@ extension View {
   public func id<ID: Hashable>(_ id: ID) -> some View { IdentityModifier(content: self, id: AnyHashable(id)) }
 
   /// The value that stands for the view in a selection.
-  public func tag<Value: Hashable>(_ tag: Value) -> some View { TagModifier(content: self, tagValue: AnyHashable(tag)) }
+  public func tag<Value: Hashable>(_ tag: Value) -> some View { wrappingElements { element, _ in TaggedElement(element, AnyHashable(tag)) } }
 
   /// Changes the view.
   public func modifier<Modifier: ViewModifier>(_ modifier: Modifier) -> some View {
@@ -145,13 +145,6 @@ private struct IdentityModifier<Content: View>: View, RowStructure {
   let id: AnyHashable
 
   func elements(in context: Context) -> [Element] { context.evaluate(content, .id(id)) }
-}
-
-private struct TagModifier<Content: View>: View, PrimitiveView, TaggedView {
-  let content: Content
-  let tagValue: AnyHashable
-
-  func elements(in context: Context) -> [Element] { context.evaluate(content, .body) }
 }
 
 /// Something that changes a view, with state of its own.

@@ -17,8 +17,6 @@ final class RowsElement: Element {
   let count: Int
   /// The identity of a row among these.
   let id: (Int) -> AnyHashable
-  /// The value of a row for the list's selection, if it isn't its identity.
-  var tag: ((Int) -> AnyHashable)?
   var delete: ((Int) -> Void)?
   var move: ((Int, Int) -> Void)?
   private let make: (Int, FocusOrder) -> Element
@@ -38,12 +36,15 @@ final class RowsElement: Element {
   struct Row {
     var element: Element
     var focus: FocusOrder
+    /// The value that stands for the row in a selection, if the view says one.
+    var tag: AnyHashable?
   }
 
   func row(_ index: Int) -> Row {
     let focus = FocusOrder()
     if node.keepsChildren, kind == .row { note(index) }
-    return Row(element: make(index, focus), focus: focus)
+    let element = make(index, focus)
+    return Row(element: element, focus: focus, tag: (element as? TaggedElement)?.tag)
   }
 
   /// The most rows whose state is kept while they are out of sight.
@@ -88,4 +89,15 @@ final class RowsElement: Element {
 private final class RowMemory {
   var places: [Node.Key: Int] = [:]
   var lastMade: Int?
+}
+
+/// A view with a value for the selection of a list or a picker.
+@MainActor
+final class TaggedElement: WrappedElement {
+  let tag: AnyHashable
+
+  init(_ content: Element, _ tag: AnyHashable) {
+    self.tag = tag
+    super.init(content)
+  }
 }
