@@ -127,6 +127,7 @@ let package = Package(
     .testTarget(
       name: "TerminalUITests",
       dependencies: ["TerminalUI", "TestSupport", "IsolatedClient", "terminal-probe", "app-probe"],
+      exclude: ["Views/Golden"],
       swiftSettings: common),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: common),
   ],

@@ -46,6 +46,8 @@ final class FocusOrder {
   private(set) weak var focused: Node?
   /// What `/` goes to.
   weak var searchField: Node?
+  /// What keys do wherever the focus is.
+  var shortcuts: [(press: KeyPress, action: () -> Bool)] = []
 
   func add(_ item: Focusable) { items.append(item) }
 

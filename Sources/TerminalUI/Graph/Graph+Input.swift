@@ -45,6 +45,7 @@ extension Graph {
     let current = picture?.focus.current
     if let current, current.press(press) { return }
     let isTyping = current?.isTyping() ?? false
+    if !isTyping || !press.modifiers.isEmpty, handleShortcut(press) { return }
     switch press.key {
     case .tab: moveFocus(press.modifiers.contains(.shift) ? -1 : 1)
     case .down: moveFocusVertically(1)
@@ -60,6 +61,11 @@ extension Graph {
     }
   }
 
+  /// The innermost view that has a use for the key.
+  private func handleShortcut(_ press: KeyPress) -> Bool {
+    picture?.focus.shortcuts.reversed().contains { $0.press == press && $0.action() } ?? false
+  }
+
   private func handle(_ character: Character) {
     switch character {
     case "j": moveFocusVertically(1)
@@ -73,7 +79,11 @@ extension Graph {
   }
 
   /// Closes the screen that is shown. At the root nothing happens.
-  func back() { _ = stacks.last { $0.canGoBack }?.goBack() }
+  func back() {
+    if stacks.contains(where: \.canGoBack) || modals.isEmpty { goBack() } else { modals.last?.close() }
+  }
+
+  private func goBack() { _ = stacks.last { $0.canGoBack }?.goBack() }
 
   private func leaveSearch() {
     guard let order = picture?.focus else { return }

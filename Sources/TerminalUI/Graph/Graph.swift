@@ -36,6 +36,10 @@ final class Graph {
   /// The stacks that are shown, the outermost first.
   private(set) var stacks: [StackModel] = []
 
+  /// What stands in front of everything else, the frontmost last.
+  private(set) var modals: [Modal] = []
+  private var presentations: [() -> Modal] = []
+
   /// Whether the keys are explained.
   var showsHelp = false { didSet { setNeedsDisplay() } }
 
@@ -120,6 +124,9 @@ final class Graph {
 
   func show(_ stack: StackModel) { stacks.append(stack) }
 
+  /// Shows something in front of everything else. It is evaluated after the views behind it.
+  func present(_ modal: @escaping () -> Modal) { presentations.append(modal) }
+
   /// Does something when the evaluation is over.
   func afterPass(_ action: @escaping () -> Void) { afterPass.append(action) }
 
@@ -163,6 +170,8 @@ final class Graph {
     let tracking = PassTracking(invalidation)
     self.tracking = tracking
     stacks = []
+    modals = []
+    presentations = []
     linkHandlers = []
     appearances.begin()
     let before = shownScreen
@@ -184,12 +193,19 @@ final class Graph {
     environment.openURL = OpenURLAction { [weak self] in self?.open($0) }
     let context = Context(graph: self, node: root, environment: environment, focus: focus)
     let elements = content(context)
-    settleFocus(focus, screenChanged: before !== shownScreen)
+    // What is in front may present more, and is the only one that keys go to.
+    while !presentations.isEmpty {
+      let modal = presentations.removeFirst()
+      stacks = []
+      modals.append(modal())
+    }
+    let order = modals.last?.focus ?? focus
+    settleFocus(order, screenChanged: before !== shownScreen)
     let canvas = Canvas(clip: CellRect(origin: .zero, size: size))
-    let chrome = Chrome(elements, statusLine: statusLine.lines(width: size.width), showsHelp: showsHelp)
+    let chrome = Chrome(elements, modals: modals, statusLine: statusLine.lines(width: size.width), showsHelp: showsHelp)
     chrome.place(in: CellRect(origin: .zero, size: size), on: canvas)
     return Picture(
-      canvas: canvas, focus: focus, elements: elements, screen: shownScreen.map { ObjectIdentifier($0) })
+      canvas: canvas, focus: order, elements: elements, screen: shownScreen.map { ObjectIdentifier($0) })
   }
 
   /// The slot of a screen's node where it remembers the focus.

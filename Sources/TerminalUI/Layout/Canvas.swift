@@ -104,6 +104,18 @@ final class Canvas {
     if let position = other.scrollPosition { scrollPosition = position }
   }
 
+  /// The same picture, to be seen only.
+  var asDecoration: Canvas {
+    let other = Canvas(clip: clip)
+    other.items = items.compactMap { item in
+      var item = item
+      item.role = .decoration
+      if case .highlight = item.content { return nil }
+      return item
+    }
+    return other
+  }
+
   /// The topmost thing that the mouse hits at a position.
   func target(at position: CellPosition, _ isWanted: (HitTarget) -> Bool) -> HitTarget? {
     hits.last { $0.rect.contains(position) && isWanted($0.target) }?.target

@@ -71,6 +71,9 @@ class Element {
   /// Whether the element takes all the room that there is in a direction.
   func expands(_: Axis) -> Bool { false }
 
+  /// Whether the element's length doesn't depend on the room: it is given its length before others share.
+  func isRigid(_: Axis) -> Bool { false }
+
   /// Which elements are given room first.
   var layoutPriority: Double { 0 }
 }
@@ -85,5 +88,6 @@ class WrappedElement: Element {
   override func measure(_ proposal: Proposal) -> CellSize { content.size(proposal) }
   override func place(in rect: CellRect, on canvas: Canvas) { content.place(in: rect, on: canvas) }
   override func expands(_ axis: Axis) -> Bool { content.expands(axis) }
+  override func isRigid(_ axis: Axis) -> Bool { content.isRigid(axis) }
   override var layoutPriority: Double { content.layoutPriority }
 }

@@ -14,7 +14,7 @@ final class StackElement: Element {
     self.children = children
     self.spacing = spacing
     self.offset = offset
-    for child in children { (child as? SpacerElement)?.axis = axis }
+    for child in children { (child as? any StackPart)?.axis = axis }
   }
 
   convenience init(
@@ -66,22 +66,22 @@ final class StackElement: Element {
       if child.expands(axis) {
         expanding.append(index)
       } else {
-        fixed.append((index, child.size(wanted)[axis], child.layoutPriority))
+        let priority = child.isRigid(axis) ? .infinity : child.layoutPriority
+        fixed.append((index, child.size(wanted)[axis], priority))
       }
     }
     // A spacer's least length is kept free before the others share.
     let kept = expanding.reduce(0) { $0 + ((children[$1] as? SpacerElement)?.minLength ?? 0) }
     var left = max(0, room - kept)
-    if fixed.reduce(0, { $0 + $1.length }) > left {
-      fixed.sort { ($1.priority, $0.length, $0.index) < ($0.priority, $1.length, $1.index) }
-    }
+    let fits = fixed.reduce(0) { $0 + $1.length } <= left
+    // The short ones first, so that what they leave of their shares goes to the long ones.
+    if !fits { fixed.sort { ($1.priority, $0.length, $0.index) < ($0.priority, $1.length, $1.index) } }
     for (place, child) in fixed.enumerated() {
-      let rivals = fixed[place...].filter { $0.priority == child.priority }.count
-      let share = min(child.length, left / max(1, rivals))
+      let rivals = fits ? 1 : fixed[place...].prefix { $0.priority == child.priority }.count
+      // Rounded up, so that all of it is used.
+      let share = (left + rivals - 1) / rivals
       var offer = proposal
-      // The last one gets what the division left over.
-      offer[axis] =
-        rivals == 1 ? min(child.length, left) : max(share, min(child.length, left - left / rivals * (rivals - 1)))
+      offer[axis] = min(child.length, fits ? child.length : share)
       let size = children[child.index].size(offer)
       sizes[child.index] = size
       left = max(0, left - size[axis])
@@ -108,11 +108,45 @@ final class StackElement: Element {
   }
 }
 
+/// What is different in a row and in a column.
+@MainActor
+protocol StackPart: AnyObject {
+  /// The direction of the stack that it stands in; nil outside of any.
+  var axis: Axis? { get set }
+}
+
+/// A line between others.
+@MainActor
+final class DividerElement: Element, StackPart {
+  var axis: Axis?
+
+  private var isUpright: Bool { axis == .horizontal }
+
+  override func measure(_ proposal: Proposal) -> CellSize {
+    isUpright
+      ? CellSize(width: 1, height: proposal.height ?? 1) : CellSize(width: proposal.width ?? 1, height: 1)
+  }
+
+  override func expands(_ axis: Axis) -> Bool { axis == (isUpright ? .vertical : .horizontal) }
+
+  override func place(in rect: CellRect, on canvas: Canvas) {
+    let style = CellStyle(attributes: .dim)
+    if isUpright {
+      for row in rect.rows {
+        let place = CellPosition(column: rect.origin.column, row: row)
+        canvas.write("│", at: place, style: style, role: .decoration)
+      }
+    } else {
+      let line = String(repeating: "─", count: rect.size.width)
+      canvas.write(line, at: rect.origin, style: style, role: .decoration)
+    }
+  }
+}
+
 /// Room that takes what the others leave.
 @MainActor
-final class SpacerElement: Element {
+final class SpacerElement: Element, StackPart {
   let minLength: Int
-  /// The direction of the stack that it stands in.
   var axis: Axis?
 
   init(minLength: Int) { self.minLength = minLength }

@@ -47,6 +47,12 @@ public struct EnvironmentValues {
   /// What Enter in a text field does.
   var submit: (() -> Void)?
 
+  /// The key that presses a button.
+  var shortcut: Shortcut?
+
+  /// What follows the action of a button, as an alert's closing does.
+  var afterAction: (() -> Void)?
+
   /// Whether the view is a part of a list's row, which shows the focus for the controls in it.
   var isInRow = false
 

@@ -91,6 +91,21 @@ final class ControlElement: Element {
     focus = context.focus
     setFocus = { [weak graph = context.graph, weak node = context.node] in node.map { graph?.setFocus($0) } }
     if let action, isEnabled {
+      let afterAction = context.environment.afterAction
+      let action = {
+        action()
+        afterAction?()
+      }
+      if let shortcut = context.environment.shortcut {
+        focus.shortcuts.append(
+          (
+            shortcut.press,
+            {
+              action()
+              return true
+            }
+          ))
+      }
       let focusable = Focusable(context.node)
       focusable.activate = action
       focusable.press = { press in

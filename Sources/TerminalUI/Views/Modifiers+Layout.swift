@@ -163,6 +163,11 @@ private final class FrameElement: WrappedElement {
     return bounds.maximum != nil || content.expands(axis)
   }
 
+  override func isRigid(_ axis: Axis) -> Bool {
+    let bounds = axis == .horizontal ? width : height
+    return bounds.minimum != nil && bounds.minimum == bounds.maximum
+  }
+
   override func measure(_ proposal: Proposal) -> CellSize {
     let inner = content.size(Proposal(width: width.offer(proposal.width), height: height.offer(proposal.height)))
     return CellSize(
@@ -189,6 +194,8 @@ private final class FixedSizeElement: WrappedElement {
   override func expands(_ axis: Axis) -> Bool {
     !(axis == .horizontal ? horizontal : vertical) && content.expands(axis)
   }
+
+  override func isRigid(_ axis: Axis) -> Bool { axis == .horizontal ? horizontal : vertical }
 
   override func measure(_ proposal: Proposal) -> CellSize {
     content.size(Proposal(width: horizontal ? nil : proposal.width, height: vertical ? nil : proposal.height))

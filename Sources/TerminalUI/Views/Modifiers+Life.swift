@@ -49,7 +49,9 @@ extension View {
   public func id<ID: Hashable>(_ id: ID) -> some View { IdentityModifier(content: self, id: AnyHashable(id)) }
 
   /// The value that stands for the view in a selection.
-  public func tag<Value: Hashable>(_ tag: Value) -> some View { wrappingElements { element, _ in TaggedElement(element, AnyHashable(tag)) } }
+  public func tag<Value: Hashable>(_ tag: Value) -> some View {
+    wrappingElements { element, _ in TaggedElement(element, AnyHashable(tag)) }
+  }
 
   /// Changes the view.
   public func modifier<Modifier: ViewModifier>(_ modifier: Modifier) -> some View {

@@ -72,22 +72,10 @@ public struct Spacer: View, PrimitiveView {
   func elements(in _: Context) -> [Element] { [SpacerElement(minLength: minLength)] }
 }
 
-/// A line between views.
+/// A line between views: across in a column, upright in a row.
 public struct Divider: View, PrimitiveView {
-  /// A line across.
+  /// A line.
   public init() {}
 
   func elements(in _: Context) -> [Element] { [DividerElement()] }
-}
-
-@MainActor
-private final class DividerElement: Element {
-  override func measure(_ proposal: Proposal) -> CellSize { CellSize(width: proposal.width ?? 1, height: 1) }
-  override func expands(_ axis: Axis) -> Bool { axis == .horizontal }
-
-  override func place(in rect: CellRect, on canvas: Canvas) {
-    canvas.write(
-      String(repeating: "─", count: rect.size.width), at: rect.origin, style: CellStyle(attributes: .dim),
-      role: .decoration)
-  }
 }

@@ -47,12 +47,13 @@ public struct Stepper<Label: View>: View {
     decrement = onDecrement
   }
 
-  /// The label and two buttons.
+  /// The label and two buttons. One that can do no more keeps the focus, so that Enter, pressed once too often, doesn't
+  /// press the other one.
   public var body: some View {
     HStack {
       label
-      Button("-") { decrement?() }.disabled(decrement == nil)
-      Button("+") { increment?() }.disabled(increment == nil)
+      Button("-") { decrement?() }.foregroundStyle(decrement == nil ? Color.secondary : .primary)
+      Button("+") { increment?() }.foregroundStyle(increment == nil ? Color.secondary : .primary)
     }
   }
 }
