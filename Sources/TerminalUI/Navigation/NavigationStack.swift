@@ -94,6 +94,7 @@ private struct StackScreens {
     inner.environment.screenInfo = info
     inner.environment.lazyContainer = nil
     inner.environment.defersRows = false
+    inner.environment.isScrolled = false
     inner.environment.isInRow = false
     inner.environment.isPresented = inner.isShown && screen != .root
     if screen != .root {

@@ -44,6 +44,9 @@ public struct EnvironmentValues {
   /// Whether a `ForEach` here makes its rows when they are needed.
   var defersRows = false
 
+  /// Whether the view is the content of a vertical scroll view, with nothing but rows and columns between.
+  var isScrolled = false
+
   /// What Enter in a text field does.
   var submit: (() -> Void)?
 

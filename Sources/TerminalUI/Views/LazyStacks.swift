@@ -1,4 +1,5 @@
-/// Views from top to bottom that may be made when they are seen.
+/// Views from top to bottom. In a `ScrollView` only those that are seen are made, and the stack scrolls as a list does:
+/// from one view to the next.
 public struct LazyVStack<Content: View>: View, PrimitiveView {
   private let alignment: HorizontalAlignment
   private let spacing: Int
@@ -20,11 +21,19 @@ public struct LazyVStack<Content: View>: View, PrimitiveView {
   }
 
   func elements(in context: Context) -> [Element] {
+    let isScrolled = context.environment.isScrolled
     let children = context.evaluate(content, .body) { environment in
-      environment.defersRows = false
+      environment.defersRows = isScrolled
+      environment.isScrolled = false
       environment.lazyContainer = LazyPlace(name: "LazyVStack", place: place)
     }
-    return [StackElement(.vertical, children, alignment: alignment, spacing: spacing)]
+    guard isScrolled else { return [StackElement(.vertical, children, alignment: alignment, spacing: spacing)] }
+    let element = ListElement(
+      children.compactMap { $0 as? RowsElement },
+      style: ListElement.Style(gutter: 0, spacing: spacing, alignment: alignment),
+      memory: context.node.own { ListMemory() }, in: context)
+    if context.isShown { element.register() } else { element.makeFocusedRow() }
+    return [element]
   }
 }
 
@@ -52,6 +61,7 @@ public struct LazyHStack<Content: View>: View, PrimitiveView {
   func elements(in context: Context) -> [Element] {
     let children = context.evaluate(content, .body) { environment in
       environment.defersRows = false
+      environment.isScrolled = false
       environment.lazyContainer = LazyPlace(name: "LazyHStack", place: place)
     }
     return [StackElement(.horizontal, children, spacing: spacing) { alignment.offset(of: $0, in: $1) }]

@@ -140,6 +140,7 @@ extension List: PrimitiveView {
   func elements(in context: Context) -> [Element] {
     let rows = context.evaluate(content, .body) { environment in
       environment.defersRows = true
+      environment.isScrolled = false
       environment.isInRow = true
       environment.lazyContainer = LazyPlace(name: "List", place: place)
     }

@@ -22,6 +22,19 @@ final class ListMemory {
 /// The rows of a list that are seen.
 @MainActor
 final class ListElement: Element {
+  /// How the rows look.
+  struct Style {
+    /// Columns before each row, for the mark of the one with the focus.
+    var gutter: Int
+    /// Empty lines below each row.
+    var spacing: Int
+    /// Where narrow rows stand.
+    var alignment: HorizontalAlignment
+
+    static let list = Style(gutter: 2, spacing: 0, alignment: .leading)
+  }
+
+  private let style: Style
   private let parts: [RowsElement]
   /// The index of each part's first row, and the number of all rows.
   private let starts: [Int]
@@ -32,7 +45,11 @@ final class ListElement: Element {
   /// Rows that were made for this picture.
   private var made: [Int: RowsElement.Row] = [:]
 
-  init(_ parts: [RowsElement], memory: ListMemory, selection: ListSelection?, in context: Context) {
+  init(
+    _ parts: [RowsElement], style: Style = .list, memory: ListMemory, selection: ListSelection? = nil,
+    in context: Context
+  ) {
+    self.style = style
     self.parts = parts
     var starts: [Int] = []
     var count = 0
@@ -50,7 +67,8 @@ final class ListElement: Element {
   override func expands(_: Axis) -> Bool { true }
 
   override func measure(_ proposal: Proposal) -> CellSize {
-    let width = proposal.width ?? (0..<count).map { row($0).element.size(.unlimited).width }.max().map { $0 + 2 } ?? 0
+    let width =
+      proposal.width ?? (0..<count).map { row($0).element.size(.unlimited).width }.max().map { $0 + style.gutter } ?? 0
     let height = proposal.height ?? (0..<count).reduce(0) { $0 + self.height($1, width) }
     return CellSize(width: width, height: height)
   }
@@ -72,7 +90,8 @@ final class ListElement: Element {
   }
 
   private func height(_ index: Int, _ width: Int) -> Int {
-    max(1, row(index).element.size(Proposal(width: max(0, width - 2), height: nil)).height)
+    max(1, row(index).element.size(Proposal(width: max(0, width - style.gutter), height: nil)).height)
+      + (index < count - 1 ? style.spacing : 0)
   }
 
   private func isRow(_ index: Int) -> Bool { find(index).part.kind == .row }
@@ -271,17 +290,25 @@ final class ListElement: Element {
 
   private func placeRow(_ index: Int, in rect: CellRect, hasFocus: Bool, on canvas: Canvas) {
     let row = row(index)
-    let content = CellRect(
-      column: rect.origin.column + 2, row: rect.origin.row, width: max(0, rect.size.width - 2), height: rect.size.height
-    )
+    var content = CellRect(
+      column: rect.origin.column + style.gutter, row: rect.origin.row, width: max(0, rect.size.width - style.gutter),
+      height: max(1, rect.size.height - (index < count - 1 ? style.spacing : 0)))
+    if style.gutter == 0 {
+      let width = min(content.size.width, row.element.size(Proposal(width: content.size.width, height: nil)).width)
+      content.origin.column += style.alignment.offset(of: width, in: content.size.width)
+      content.size.width = width
+    }
     if isRow(index) {
       canvas.hit(rect, Canvas.HitTarget(click: { [unowned self] _ in click(index) }))
     }
     let items = row.focus.items
-    let showsControl = items.count > 1 || items.first?.kind == .text
+    // A list shows the focus of a row's only button by the row itself.
+    let showsControl = items.count > 1 || items.first?.kind == .text || style.gutter == 0 && !items.isEmpty
     if hasFocus, showsControl { row.focus.resolve(items[min(memory.control, items.count - 1)].node) }
     row.element.place(in: content, on: canvas)
-    if hasFocus {
+    if hasFocus, style.gutter == 0 {
+      if !showsControl { canvas.highlight(content) }
+    } else if hasFocus {
       canvas.write("▸", at: rect.origin, style: CellStyle(attributes: .bold), role: .decoration)
       if !showsControl {
         canvas.highlight(rect)

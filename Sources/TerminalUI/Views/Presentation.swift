@@ -162,6 +162,7 @@ private struct ModalModifier<Content: View, Sheet: View>: View, PrimitiveView {
     inner.environment.screenInfo = nil
     inner.environment.lazyContainer = nil
     inner.environment.defersRows = false
+    inner.environment.isScrolled = false
     inner.environment.isInRow = false
     inner.environment.isPresented = true
     inner.environment.dismiss = DismissAction(close)

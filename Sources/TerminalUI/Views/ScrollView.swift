@@ -22,6 +22,7 @@ extension ScrollView: PrimitiveView {
   func elements(in context: Context) -> [Element] {
     let children = context.evaluate(content, .body) { environment in
       environment.defersRows = false
+      environment.isScrolled = axes == .vertical
       environment.lazyContainer = LazyPlace(name: "ScrollView", place: place)
     }
     let element = children.count == 1 ? children[0] : StackElement(.vertical, children, alignment: .leading, spacing: 0)
@@ -73,6 +74,7 @@ final class ScrollElement: Element {
   override func expands(_ axis: Axis) -> Bool { axes.contains(axis) || content.expands(axis) }
 
   override func measure(_ proposal: Proposal) -> CellSize {
+    if axes == .vertical, content.expands(.vertical), proposal.height != nil { return content.size(proposal) }
     var offer = proposal
     for axis in Axis.allCases where axes.contains(axis) { offer[axis] = nil }
     let size = content.size(offer)
@@ -84,6 +86,8 @@ final class ScrollElement: Element {
   override func place(in rect: CellRect, on canvas: Canvas) {
     room = rect.size
     focusable?.rect = rect
+    // A list in it scrolls itself.
+    if axes == .vertical, content.expands(.vertical) { return content.place(in: rect, on: canvas) }
     var offer = Proposal(rect.size)
     for axis in Axis.allCases where axes.contains(axis) { offer[axis] = nil }
     extent = content.size(offer)

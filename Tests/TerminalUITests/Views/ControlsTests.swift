@@ -76,8 +76,10 @@ import Testing
       } message: {
         Text("It can't be undone.")
       }
-      .sheet(isPresented: $isSheetShown, onDismiss: { dismissals += 1 }) { Sheet() }
+      .sheet(isPresented: $isSheetShown, onDismiss: count) { Sheet() }
     }
+
+    func count() { dismissals += 1 }
 
     struct Sheet: View {
       @Environment(\.dismiss) var dismiss

@@ -226,3 +226,53 @@ import Testing
     #expect(host.text.hasSuffix("Ada!,Bob?"))
   }
 }
+
+@MainActor @Suite struct LazyStackTests {
+  @MainActor private final class Log {
+    var made = 0
+  }
+
+  private struct Cell: View {
+    let id: Int
+    let log: Log
+    var body: some View {
+      log.made += 1
+      return Button("cell \(id)") {}
+    }
+  }
+
+  @Test func onlyWhatIsSeenIsMade() {
+    let log = Log()
+    let host = TestHost(width: 24, height: 6) {
+      ScrollView {
+        LazyVStack(alignment: .leading) { ForEach(0..<10_000) { Cell(id: $0, log: log) } }
+      }
+    }
+    #expect(host.text == "▸cell 0◂\n[cell 1]\n[cell 2]\n[cell 3]\n[cell 4]\n[cell 5]")
+    #expect(log.made <= 7)
+    for _ in 0..<7 { host.press(.down) }
+    #expect(host.focusedLine == "cell 7")
+    host.press(.end)
+    #expect(host.text.hasSuffix("▸cell 9999◂"))
+    #expect(log.made < 120)
+  }
+
+  @Test func spacingAndAlignment() {
+    let host = TestHost(width: 12, height: 6) {
+      ScrollView { LazyVStack(alignment: .trailing, spacing: 1) { ForEach(0..<9) { Text("row \($0)") } } }
+    }
+    #expect(host.text == "       row 0\n\n       row 1\n\n       row 2")
+    host.press(.end)
+    #expect(host.text.hasSuffix("       row 8"))
+  }
+
+  /// A list in a scroll view scrolls itself.
+  @Test func aListInAScrollView() {
+    let log = Log()
+    let host = TestHost(width: 24, height: 6) {
+      ScrollView { List(0..<10_000) { Cell(id: $0, log: log) } }
+    }
+    host.press(.down)
+    #expect(host.focusedLine == "cell 1" && log.made <= 14)
+  }
+}
