@@ -42,6 +42,8 @@ let package = Package(
       name: "NavigationClient",
       dependencies: ["NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication"],
       swiftSettings: common),
+    .target(name: "StackHistory", dependencies: ["NavigationModel", "WireFormat"], swiftSettings: pure),
+    .target(name: "Links", dependencies: ["NavigationModel", "WireFormat"], swiftSettings: pure),
     .target(name: "Specification", dependencies: ["NavigationModel"], swiftSettings: pure),
     .target(name: "Exhaustive", dependencies: ["NavigationModel", "Specification"], swiftSettings: pure),
     .target(
@@ -56,7 +58,7 @@ let package = Package(
       name: "Commands",
       dependencies: [
         "ArgumentParsing", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication",
-        "SyncDaemon", "NavigationClient", "CZeroMQ", "CSQLite", "CSodium", "CZlib",
+        "SyncDaemon", "NavigationClient", "StackHistory", "Links", "CZeroMQ", "CSQLite", "CSodium", "CZlib",
       ],
       swiftSettings: common),
     .executableTarget(name: "navsync", dependencies: ["Commands"], swiftSettings: common),
@@ -114,6 +116,13 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: ["Commands", "ArgumentParsing", "EventLog", "NavigationModel", "WireFormat", "TestSupport"],
+      exclude: ["Golden"],
+      swiftSettings: common),
+    .testTarget(
+      name: "StackHistoryTests", dependencies: ["StackHistory", "WireFormat", "NavigationModel", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(
+      name: "LinksTests", dependencies: ["Links", "WireFormat", "NavigationModel", "TestSupport"],
       swiftSettings: common),
     .testTarget(name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], swiftSettings: common),
     .executableTarget(

@@ -19,9 +19,10 @@ package struct Navsync: ParsableCommand {
       ExitCodeDescription(77, "The daemon doesn't let this device do it."),
     ],
     subcommands: [
-      Push.self, Pop.self, Root.self, SetPath.self, Replace.self, Sync.self,
+      Push.self, Pop.self, Root.self, SetPath.self, Replace.self, Undo.self, Restore.self, Sync.self,
       Show.self, Watch.self, ListStacks.self, ListDevices.self, Status.self,
-      Log.self, Replay.self, Fold.self, Export.self, Import.self, Verify.self,
+      Log.self, Replay.self, Diff.self, Blame.self, Conflicts.self, Stats.self, Fold.self,
+      Export.self, Import.self, Verify.self,
       FeedTopicCommand.self, Bench.self, Version.self,
     ])
 

@@ -20,6 +20,9 @@ package struct DeviceOptions: ParsableOptions {
 
   package init() {}
 
+  /// The name of the device that acts.
+  var name: String { device ?? Device.defaultName }
+
   /// Opens the device for a body, and closes it after. The body is told whether there is anything to connect to.
   func withDevice(
     on console: Console, _ body: (_ device: Device, _ connects: Bool) async throws -> Void

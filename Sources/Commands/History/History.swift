@@ -1,5 +1,6 @@
 import EventLog
 import NavigationModel
+import StackHistory
 import WireFormat
 
 /// One event in the order in which a log has it.
@@ -65,6 +66,8 @@ final class History {
   let lastStored: Int?
   /// The devices that acted on it by then.
   let authors: [DeviceID]
+  /// The file that it is from, if it is.
+  var file: FileHistory?
   private let source: HistorySource
   private let items: [HistoryItem]
 
@@ -112,6 +115,9 @@ final class History {
     }
   }
 
+  /// A device as a program gets it: its id, or its text in the file that the history is from.
+  func deviceText(_ device: DeviceID) -> String { file?.text(device) ?? device.description }
+
   func note(_ name: String, of device: DeviceID) { names.note(name, of: device) }
 
   private static func notFound(_ stack: StackName, _ source: HistorySource, _ others: [String]) -> CommandError {
@@ -125,9 +131,47 @@ final class History {
   ///
   /// - Throws: a ``CommandError`` with ``ExitCode/damage`` at the first event that doesn't continue its chain.
   func walk(_ body: (HistoryItem) throws -> Bool) async throws {
-    switch source {
-    case .file:
+    if case .file = source {
       for item in items where try !body(item) { return }
+      return
+    }
+    try await walkBatches { batch, first, stored in try take(batch, at: first, stored: stored, body) }
+  }
+
+  /// All of it as a timeline, once. What can be read before a damaged place is in there.
+  ///
+  /// - Parameter goesOn: whether a daemon keeps sending; see ``followBatches(_:)``.
+  func load(into timeline: inout Timeline, goesOn: Bool = false, _ progress: (Int) -> Void) async throws {
+    if case .file = source {
+      for item in items {
+        do { try timeline.append(item.event) } catch { throw damage(at: item.offset, "\(error)") }
+      }
+      return
+    }
+    try await walkBatches(goesOn: goesOn) { batch, first, _ in
+      try receive(batch, at: first, into: &timeline)
+      progress(timeline.count)
+      return true
+    }
+  }
+
+  /// Takes the events of a batch into a timeline; those that are there already are left out.
+  func receive(_ batch: EventBatch, at first: Int, into timeline: inout Timeline) throws {
+    var offset = first
+    do throws(ChainFault) {
+      try batch.forEach { (record) throws(ChainFault) in
+        if timeline.number(of: record.dot) == nil {
+          try timeline.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
+        }
+        offset += 1
+      }
+    } catch { throw damage(at: offset, "\(error)") }
+  }
+
+  /// Gives the batches until the body says false or the head of the beginning is reached.
+  private func walkBatches(goesOn: Bool = false, _ body: (EventBatch, Int, Int?) throws -> Bool) async throws {
+    switch source {
+    case .file: preconditionFailure("a file has no batches")
     case .store(let reader, _):
       var offset = 0
       while offset < head {
@@ -139,19 +183,50 @@ final class History {
         }
         guard !batches.isEmpty else { return }
         for batch in batches {
-          guard try take(batch.batch, at: batch.firstOffset, stored: batch.storedAt, body) else { return }
+          guard try body(batch.batch, batch.firstOffset, batch.storedAt) else { return }
           offset = batch.firstOffset + batch.batch.count - 1
         }
       }
     case .daemon(let session):
-      defer { session.send(.unfollow(Unfollow(stack: stack.description))) }
+      defer { if !goesOn { session.send(.unfollow(Unfollow(stack: stack.description))) } }
       while true {
         switch try await session.next() {
         case .events(let events) where events.stack == stack.description:
           let batch: EventBatch
           do { batch = try EventBatch(bytes: events.batch) } catch { throw damage(at: events.firstOffset, "\(error)") }
-          guard try take(batch, at: events.firstOffset, stored: nil, body) else { return }
+          guard try body(batch, events.firstOffset, nil) else { return }
         case .live(let live) where live.stack == stack.description: return
+        case .refused(let refused): throw session.error(refused)
+        case _: continue
+        }
+      }
+    }
+  }
+
+  /// Gives the batches that come after the history was loaded, until interrupted. A store is looked at five times a
+  /// second; a file ends at once.
+  func followBatches(after loaded: Int, _ body: (EventBatch, Int) throws -> Void) async throws {
+    switch source {
+    case .file: return
+    case .store(let reader, _):
+      var offset = loaded
+      while true {
+        do {
+          for batch in try reader.read(stack, after: offset, maximumBytes: 1 << 20) {
+            try body(batch.batch, batch.firstOffset)
+            offset = max(offset, batch.firstOffset + batch.batch.count - 1)
+          }
+        } catch let error as LogError { throw commandError(error) }
+        try await Task.sleep(for: .milliseconds(200))
+      }
+    case .daemon(let session):
+      while true {
+        switch try await session.next() {
+        case .events(let events) where events.stack == stack.description:
+          let batch: EventBatch
+          do { batch = try EventBatch(bytes: events.batch) } catch { throw damage(at: events.firstOffset, "\(error)") }
+          try body(batch, events.firstOffset)
+        case .presence(let presence): if let device = presence.device { note(presence.name, of: device) }
         case .refused(let refused): throw session.error(refused)
         case _: continue
         }

@@ -1,68 +1,182 @@
 package import ArgumentParsing
 import NavigationModel
+import StackHistory
 import WireFormat
 
 /// `navsync log`.
 package struct Log: RunnableCommand {
   package static let configuration = CommandConfiguration(
-    name: "log", abstract: "List a stack's events, a line each, in the order of the log.",
+    name: "log", abstract: "List a stack's events, a line each, in the order of the log, and what each did.",
+    discussion: """
+      A line has the event's number, when and by whom it was made, what the person did, and what became of the stack: \
+      +opened, -closed. An event that did nothing says why.
+
+      --graph draws a lane for each device. A line runs from a lane to the event whose author then first knew of what \
+      stands there: solid if of all of it, broken if of some. Events without a line between them were concurrent.
+      """,
     examples: [
       CommandExample("navsync log alice/main", "All of it."),
       CommandExample("navsync log alice/main --since 09:00 --device phone", "What the phone did since nine."),
-      CommandExample("navsync log alice/main --last 20 --json", "The last twenty events, for a program."),
+      CommandExample("navsync log alice/main --graph --conflicts", "Who knew what, and what had to be decided."),
+      CommandExample("navsync log alice/main --last 20 --follow", "The last twenty events, then each as it comes."),
+      CommandExample("navsync log alice-main.jsonl --json", "The events of an export, for a program."),
     ])
 
-  @Argument(help: "The stack, as space/stack.") var stack: StackName
+  @Argument(help: "A stack as space/stack, or a file of JSON lines; - for the standard input.") var what: String
   @Option(placeholder: "NAME", help: "Only the events of this device, by name or id.") var device: String?
   @Option(placeholder: "TIME", help: "Only events of this time or later: RFC 3339, or a local date or time of day.")
   var since: WallTime?
   @Option(placeholder: "TIME", help: "Only events before this time.") var until: WallTime?
   @Option(placeholder: "N", help: "Only the last so many.") var last: Int?
-  @OptionGroup var source: SourceOptions
+  @Flag(help: "Only events at which something had to be decided, and what was.") var conflicts: Bool
+  @Flag(help: "Draw a lane for each device.") var graph: Bool
+  @Flag(help: "Draw the lanes in ASCII.") var ascii: Bool
+  @Flag(short: "f", help: "Go on with each event as it comes, until interrupted.") var follow: Bool
+  @Flag(help: "Don't page on a terminal.") var noPager: Bool
+  @OptionGroup var looking: LookingBackOptions
   @OptionGroup var output: OutputOptions
 
   package init() {}
 
   package func validate() throws {
     if let last, last < 1 { throw ValueError("--last must be at least 1") }
+    if ascii, !graph { throw ValueError("--ascii is about --graph") }
+    if output.json, graph { throw ValueError("--graph is a drawing; it goes without --json") }
   }
 
   package func run(on console: Console) async throws {
-    let history = try await History(stack, in: try await source.open(on: console))
-    let now = wallClockMilliseconds()
-    let since = since?.milliseconds(now: now) ?? .min
-    let until = until?.milliseconds(now: now) ?? .max
-    let wanted = device.map { Set(history.names.devices(named: $0)) }
-    if let wanted, wanted.isEmpty {
-      throw CommandError(.notFound, "no device is called '\(device ?? "")'; 'navsync devices' lists them")
+    let loaded = try await looking.load(what, goesOn: follow, on: console)
+    let filter = try Filter(self, loaded)
+    try await Pager.paging(console, wanted: !follow && !output.json && !noPager) { console in
+      try await write(loaded, filter, on: console)
     }
-    var fold = StackFold(policy: history.policy)
-    let output = BufferedOutput(descriptor: console.output, name: "the standard output")
-    var kept: [[UInt8]] = []
-    try await history.walk { item in
-      let isVoid = fold.apply(item.event)
-      let time = item.event.timestamp.milliseconds
-      guard time >= since, time < until, wanted?.contains(item.event.dot.device) ?? true else { return true }
-      let line =
-        self.output.json
-        ? JSONLines.line(item.event, stack: stack.description, previous: item.previous)
-        : Array(text(item, isVoid, history.names, console).utf8)
-      guard let last else {
-        try output.write(line + [10])
-        return true
-      }
-      kept.append(line)
-      if kept.count >= 2 * last { kept.removeFirst(kept.count - last) }
-      return true
-    }
-    for line in kept.suffix(last ?? 0) { try output.write(line + [10]) }
-    try output.flush()
+    try loaded.finish()
   }
 
-  private func text(_ item: HistoryItem, _ isVoid: Bool, _ names: DeviceNames, _ console: Console) -> String {
-    let time = console.styled(rfc3339(milliseconds: item.event.timestamp.milliseconds), .dim)
-    let who = console.styled("\(names.text(item.event.dot.device)):\(item.event.dot.sequence)", .cyan)
-    return "\(item.offset)  \(time)  \(who)  \(Commands.text(of: item.event.action))"
-      + (isVoid ? console.styled("  (void)", .yellow) : "")
+  /// Which events are wanted.
+  private struct Filter {
+    var since: Int
+    var until: Int
+    var devices: Set<DeviceID>?
+    var conflicts: Bool
+
+    init(_ log: Log, _ loaded: LoadedHistory) throws {
+      let now = wallClockMilliseconds()
+      since = log.since?.milliseconds(now: now) ?? .min
+      until = log.until?.milliseconds(now: now) ?? .max
+      devices = log.device.map { Set(loaded.names.devices(named: $0)) }
+      conflicts = log.conflicts
+      if let devices, devices.isEmpty {
+        throw CommandError(.notFound, "no device is called '\(log.device ?? "")'; 'navsync devices' lists them")
+      }
+    }
+
+    func takes(_ number: Int, _ loaded: LoadedHistory) -> Bool {
+      let time = loaded.timeline.time(of: number)
+      guard time >= since, time < until else { return false }
+      if let devices, !devices.contains(loaded.timeline.author(of: number)) { return false }
+      return !conflicts || loaded.timeline.isVoid(number) || !loaded.timeline.newConflicts(at: number).isEmpty
+    }
+  }
+
+  private func write(_ loaded: LoadedHistory, _ filter: Filter, on console: Console) async throws {
+    var numbers: [Int] = []
+    var from = 1
+    if let last {
+      var number = loaded.timeline.count
+      while number >= 1, numbers.count < last {
+        if filter.takes(number, loaded) { numbers.append(number) }
+        number -= 1
+      }
+      from = numbers.last ?? loaded.timeline.count + 1
+    }
+    let marks: GraphLanes.Marks = ascii ? .ascii : .unicode
+    let heads = loaded.timeline.vector
+    var lines = LogLines(
+      graph: graph ? GraphLanes(marks: marks, last: follow ? nil : heads) : nil, json: output.json,
+      showsConflicts: conflicts)
+    if !follow { lines.measure(loaded) }
+    let buffered = BufferedOutput(descriptor: console.output, name: "the standard output")
+    func pass(_ numbers: Range<Int>) throws {
+      for number in numbers {
+        let isWanted = number >= from && filter.takes(number, loaded)
+        if let line = lines.line(number, isWanted, loaded, console) { try buffered.print(line) }
+      }
+    }
+    // A drawing needs to know who knew what before its first line.
+    try pass((graph || output.json ? 1 : min(from, loaded.timeline.count + 1))..<loaded.timeline.count + 1)
+    try buffered.flush()
+    guard follow else { return }
+    try await loaded.history.followBatches(after: loaded.timeline.count) { batch, first in
+      let before = loaded.timeline.count
+      try loaded.history.receive(batch, at: first, into: &loaded.timeline)
+      try pass(before + 1..<loaded.timeline.count + 1)
+      try buffered.flush()
+    }
+  }
+}
+
+/// Makes the lines of a log.
+private struct LogLines {
+  var graph: GraphLanes?
+  let json: Bool
+  let showsConflicts: Bool
+  private var chains: StackChains?
+  private var width = 0
+
+  init(graph: GraphLanes?, json: Bool, showsConflicts: Bool) {
+    self.graph = graph
+    self.json = json
+    self.showsConflicts = showsConflicts
+  }
+
+  /// Makes room for the widest line of the graph that will come.
+  mutating func measure(_ loaded: LoadedHistory) {
+    guard var lanes = graph else { return }
+    for number in 1..<loaded.timeline.count + 1 { width = max(width, lanes.line(loaded.timeline.event(number)).count) }
+  }
+
+  /// The event's line, nil if it isn't wanted. All events from the first on must come if there is a graph or JSON.
+  mutating func line(_ number: Int, _ isWanted: Bool, _ loaded: LoadedHistory, _ console: Console) -> String? {
+    if json { return jsonLine(number, isWanted, loaded) }
+    var lanes = ""
+    if graph != nil {
+      lanes = graph?.line(loaded.timeline.event(number)) ?? ""
+      guard isWanted else { return nil }
+      width = max(width, lanes.count)
+      lanes += String(repeating: " ", count: width - lanes.count + 2)
+    }
+    guard isWanted else { return nil }
+    let event = loaded.timeline.event(number)
+    let time = console.styled(timeText(event.timestamp.milliseconds, on: console), .dim)
+    let who = console.styled(loaded.text(event.dot), .cyan)
+    var line = "\(number)  \(lanes)\(time)  \(who)  \(text(of: event.action))"
+    if loaded.timeline.isVoid(number) {
+      line += console.styled("  (void: \(reasonForVoid(number, in: loaded)))", .yellow)
+    } else {
+      line += "  →  " + text(of: loaded.timeline.effect(of: number), on: console)
+    }
+    guard showsConflicts else { return line }
+    let values = loaded.values(of: loaded.timeline.entries(at: number))
+    for conflict in loaded.timeline.newConflicts(at: number) {
+      if case .noop = conflict { continue }
+      line += "\n" + console.styled("      ! \(text(of: conflict, loaded.names, values))", .yellow)
+    }
+    return line
+  }
+
+  private mutating func jsonLine(_ number: Int, _ isWanted: Bool, _ loaded: LoadedHistory) -> String? {
+    let event = loaded.timeline.event(number)
+    var chains = self.chains ?? StackChains(stack: loaded.history.stack)
+    self.chains = nil
+    let previous = chains.digest(of: event.dot.device)
+    // What was taken in once is taken in again.
+    _ = try? chains.append(event)
+    self.chains = chains
+    guard isWanted else { return nil }
+    return String(
+      decoding: JSONLines.line(
+        event, stack: loaded.history.stack.description, previous: previous, deviceText: loaded.history.deviceText),
+      as: UTF8.self)
   }
 }

@@ -1,5 +1,6 @@
 package import ArgumentParsing
 import NavigationModel
+import StackHistory
 import WireFormat
 
 /// `navsync replay`.
@@ -7,7 +8,8 @@ package struct Replay: RunnableCommand {
   package static let configuration = CommandConfiguration(
     name: "replay", abstract: "Walk a stack's history, and show the stack after each event.",
     discussion: """
-      What is walked is a stack of the daemon, a stack of a store (--store), or a file of JSON lines.
+      What is walked is a stack of the daemon, a stack of a store (--store), or a file of JSON lines. What an event \
+      opened and closed is marked.
       """,
     examples: [
       CommandExample("navsync replay alice/main", "Every step at once."),
@@ -16,13 +18,15 @@ package struct Replay: RunnableCommand {
     ])
 
   @Argument(help: "A stack as space/stack, or a file of JSON lines; - for the standard input.") var what: String
-  @Option(placeholder: "SPACE/STACK", help: "Which stack, if the file has events of several.") var stack: StackName?
-  @Option(placeholder: "N|TIME", help: "Show only the stack as it was after that many events, or at that time.")
+  @Option(
+    placeholder: "N|TIME|DEVICE:N",
+    help: "Show only the stack as it was after that many events, at that time, or as that event's author saw it.")
   var at: HistoryPlace?
+  @Option(placeholder: "N", help: "Begin with that event; those before it are taken in silently.") var from = 1
   @Option(placeholder: "N|TIME", help: "Stop after that many events, or at that time.") var to: HistoryPlace?
   @Option(placeholder: "X", help: "Take the time that it took, divided by this; without it there is no waiting.")
   var speed: Double?
-  @OptionGroup var source: SourceOptions
+  @OptionGroup var looking: LookingBackOptions
   @OptionGroup var output: OutputOptions
 
   package init() {}
@@ -32,116 +36,102 @@ package struct Replay: RunnableCommand {
       throw ValueError("--at shows one moment; it goes without --to and --speed")
     }
     if let speed, speed <= 0 { throw ValueError("--speed must be above 0") }
+    if from < 1 { throw ValueError("--from must be at least 1") }
+    if case .event = to { throw ValueError("--to is the number of an event, or a time; --at takes DEVICE:N") }
   }
 
   package func run(on console: Console) async throws {
-    let (history, cut) = try await openHistory(on: console)
-    let end = at ?? to
-    var atMost = Int.max
-    var before = Int.max
-    switch end {
-    case .number(let number): atMost = number
-    case .time(let time): before = time.milliseconds(now: wallClockMilliseconds())
-    case nil: break
+    let loaded = try await looking.load(what, on: console)
+    if let at {
+      var fold = try loaded.fold(at: at)
+      let reachesCut = fold.count == loaded.timeline.count
+      try showEnd(&fold, loaded, console)
+      return reachesCut ? try loaded.finish() : ()
     }
-    var fold = StackFold(policy: history.policy)
-    // An event of a later time is left out with what its author did after it: a chain has no holes.
-    var leftOut: Set<DeviceID> = []
-    var steps: [Step] = []
-    try await history.walk { item in
-      guard fold.count < atMost else { return false }
-      guard item.event.timestamp.milliseconds <= before, !leftOut.contains(item.event.dot.device) else {
-        leftOut.insert(item.event.dot.device)
-        return true
+    let end =
+      switch to {
+      case .number(let number): min(number, loaded.timeline.count)
+      case .time(let time): loaded.timeline.moment(at: time.milliseconds(now: wallClockMilliseconds()))
+      case .event, nil: loaded.timeline.count
       }
-      let isVoid = fold.apply(item.event)
-      guard at == nil else { return true }
-      let step = Step(
-        number: fold.count, item: item, isVoid: isVoid, entries: fold.entries(),
-        conflicts: output.json ? fold.conflicts() : [])
-      if speed == nil { try show(step, history, console) } else { steps.append(step) }
-      return true
-    }
-    if at != nil { try showEnd(&fold, history, console) }
-    if let speed { try await play(steps, at: speed, history, console) }
-    if let cut, end == nil || fold.count == history.head {
-      throw CommandError(.damage, "\(cut) ends without its trailer: it was cut; what stands before the cut was walked")
-    }
-    if at != nil { return }
-    if fold.count < history.head, end == nil {
-      throw CommandError(.damage, "only \(fold.count) of \(history.head) events could be walked; run 'navsync verify'")
-    }
-    if !output.json { try showConflicts(&fold, history, console) }
+    try await walk(loaded, to: end, console)
+    if !output.json { try showConflicts(loaded, at: end, console) }
+    if to == nil || end == loaded.timeline.count { try loaded.finish() }
   }
 
-  private struct Step {
-    var number: Int
-    var item: HistoryItem
-    var isVoid: Bool
-    var entries: [Entry]
-    var conflicts: [Conflict]
-  }
-
-  /// The history, and the file's name if it is one that was cut.
-  private func openHistory(on console: Console) async throws -> (History, cut: String?) {
-    if what != "-", let stack = try? StackName(what), source.store != nil || !isThere(what) {
-      guard self.stack == nil else { throw CommandError(.usage, "--stack chooses from a file; '\(what)' is a stack") }
-      return (try await History(stack, in: try await source.open(on: console)), nil)
-    }
-    guard source.store == nil else { throw CommandError(.usage, "'\(what)' is not a stack; --store takes space/stack") }
-    let file = try FileHistory(try LineReader(path: what, on: console), stack: stack, policy: nil)
-    for dot in file.held {
-      console.say("held back: \(file.text(dot.device)):\(dot.sequence); it needs others that are missing")
-    }
-    let stack: StackName
-    do { stack = try file.stack ?? StackName("file/events") } catch { throw CommandError(.failed, "\(error)") }
-    return (try await History(stack, in: .file(file)), file.isCut ? file.name : nil)
-  }
-
-  private func play(_ steps: [Step], at speed: Double, _ history: History, _ console: Console) async throws {
+  private func walk(_ loaded: LoadedHistory, to end: Int, _ console: Console) async throws {
+    guard from <= end else { return }
+    let buffered = BufferedOutput(descriptor: console.output, name: "the standard output")
+    var steps = JSONSteps(loaded.timeline.policy)
     var last: Int?
-    for step in steps {
-      let time = step.item.event.timestamp.milliseconds
-      if let last, time > last { try await Task.sleep(for: .milliseconds(Double(time - last) / speed)) }
+    for number in 1..<end + 1 {
+      // The conflicts of a moment need the fold of that moment.
+      if output.json {
+        let line = steps.line(number, loaded)
+        if number >= from { try buffered.write(line + [10]) }
+      } else if number >= from {
+        try buffered.print(text(number, loaded, console))
+      }
+      guard let speed, number >= from else { continue }
+      try buffered.flush()
+      let time = loaded.timeline.time(of: number)
+      if number < end, loaded.timeline.time(of: number + 1) > max(time, last ?? time) {
+        let gap = loaded.timeline.time(of: number + 1) - max(time, last ?? time)
+        try await Task.sleep(for: .milliseconds(Double(gap) / speed))
+      }
       last = max(last ?? time, time)
-      try show(step, history, console)
+    }
+    try buffered.flush()
+  }
+
+  private func text(_ number: Int, _ loaded: LoadedHistory, _ console: Console) -> String {
+    let event = loaded.timeline.event(number)
+    let time = console.styled(timeText(event.timestamp.milliseconds, on: console), .dim)
+    let who = console.styled(loaded.names.text(event.dot.device), .cyan)
+    let isVoid = loaded.timeline.isVoid(number)
+    return "\(number)  \(time)  \(who)  \(Commands.text(of: event.action))\(isVoid ? " (void)" : "")  →  "
+      + Commands.text(of: loaded.timeline.effect(of: number), on: console)
+  }
+
+  /// Steps as JSON, each with all conflicts that there were.
+  private struct JSONSteps: ~Copyable {
+    private var fold: StackFold
+
+    init(_ policy: Policy) { fold = StackFold(policy: policy) }
+
+    mutating func line(_ number: Int, _ loaded: LoadedHistory) -> [UInt8] {
+      let event = loaded.timeline.event(number)
+      let isVoid = fold.apply(event)
+      var json = JSONWriter()
+      json.raw(#"{"number":\#(number),"event":"#)
+      json.raw(
+        JSONLines.line(
+          event, stack: loaded.history.stack.description, previous: nil, deviceText: loaded.history.deviceText))
+      json.raw(#","void":\#(isVoid),"stack":"#)
+      json.raw(JSONLines.stack(fold.entries(), deviceText: loaded.history.deviceText))
+      json.raw(#","conflicts":["#)
+      json.list(JSONLines.conflicts(fold.conflicts(), deviceText: loaded.history.deviceText)) { $0.raw($1) }
+      json.raw("]}")
+      return json.bytes
     }
   }
 
-  private func show(_ step: Step, _ history: History, _ console: Console) throws {
-    let event = step.item.event
-    guard output.json else {
-      let time = console.styled(rfc3339(milliseconds: event.timestamp.milliseconds), .dim)
-      let who = console.styled(history.names.text(event.dot.device), .cyan)
-      return try console.print(
-        "\(step.number)  \(time)  \(who)  \(text(of: event.action))\(step.isVoid ? " (void)" : "")  →  "
-          + breadcrumbs(step.entries))
-    }
-    var json = JSONWriter()
-    json.raw(#"{"number":\#(step.number),"event":"#)
-    json.raw(JSONLines.line(event, stack: history.stack.description, previous: nil))
-    json.raw(#","void":\#(step.isVoid),"stack":"#)
-    json.raw(JSONLines.stack(step.entries))
-    json.raw(#","conflicts":["#)
-    json.list(JSONLines.conflicts(step.conflicts)) { $0.raw($1) }
-    json.raw("]}\n")
-    try console.write(json.bytes)
-  }
-
-  private func showEnd(_ fold: inout StackFold, _ history: History, _ console: Console) throws {
+  private func showEnd(_ fold: inout StackFold, _ loaded: LoadedHistory, _ console: Console) throws {
     if output.json {
-      return try console.write(JSONLines.result(stack: fold.entries(), conflicts: fold.conflicts()) + [10])
+      return try console.write(
+        JSONLines.result(
+          stack: fold.entries(), conflicts: fold.conflicts(), deviceText: loaded.history.deviceText) + [10])
     }
-    try StackPrinter(console: console, names: history.names).print(fold.entries(), fold.conflicts())
+    try StackPrinter(console: console, names: loaded.names).print(fold.entries(), fold.conflicts())
   }
 
-  private func showConflicts(_ fold: inout StackFold, _ history: History, _ console: Console) throws {
-    let entries = fold.entries()
-    let values = Dictionary(entries.map { ($0.id, $0.value) }) { first, _ in first }
+  private func showConflicts(_ loaded: LoadedHistory, at end: Int, _ console: Console) throws {
+    var fold = loaded.timeline.fold(through: end)
+    let values = loaded.values(of: fold.entries())
     let conflicts = fold.conflicts()
     for conflict in conflicts.prefix(20) {
-      console.say("! \(text(of: conflict, history.names, values))")
+      console.say("! \(Commands.text(of: conflict, loaded.names, values))")
     }
-    if conflicts.count > 20 { console.say("! and \(conflicts.count - 20) more; 'navsync show --json' has all") }
+    if conflicts.count > 20 { console.say("! and \(conflicts.count - 20) more; 'navsync conflicts' has all") }
   }
 }

@@ -242,6 +242,7 @@ func printTable(_ rows: [[String]], on console: Console) throws {
         line += cell
         if place + 1 < row.count { line += String(repeating: " ", count: widths[place] - cell.count + 2) }
       }
+      while line.last == " " { line.removeLast() }
       try output.print(line)
     }
   }

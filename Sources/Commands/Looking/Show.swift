@@ -2,6 +2,7 @@ package import ArgumentParsing
 import EventLog
 import NavigationClient
 import NavigationModel
+import StackHistory
 import WireFormat
 
 /// `navsync show`.
@@ -10,9 +11,14 @@ package struct Show: RunnableCommand {
     name: "show", abstract: "Show a stack, bottom to top, and what was decided between concurrent actions.",
     discussion: """
       Asks the daemon. Without one it shows what this device's own replica holds, and says as of when.
+
+      --at shows an earlier moment: after so many events of the log, of all that was made by a time, or as the author \
+      of an event saw the stack right after it.
       """,
     examples: [
       CommandExample("navsync show alice/main", "The stack as the daemon has it."),
+      CommandExample("navsync show alice/main --at 14:03", "What it looked like at three past two today."),
+      CommandExample("navsync show alice/main --at phone:4", "What the phone saw right after its fourth action."),
       CommandExample("navsync show alice/main --json | jq -r '.stack[-1].value'", "The top value, for a script."),
       CommandExample(
         "navsync show alice/main --store /var/lib/navsync/daemon", "Beside a running daemon, from its store."),
@@ -21,58 +27,30 @@ package struct Show: RunnableCommand {
   @Argument(help: "The stack, as space/stack.") var stack: StackName
   @Option(placeholder: "NAME", environment: "NAVSYNC_DEVICE", help: "Whose replica to show when no daemon answers.")
   var device: String?
+  @Option(placeholder: "N|TIME|DEVICE:N", help: "The stack as it was then.") var at: HistoryPlace?
   @OptionGroup var source: SourceOptions
   @OptionGroup var output: OutputOptions
 
   package init() {}
 
   package func run(on console: Console) async throws {
-    let source: HistorySource
-    do {
-      source = try await self.source.open(on: console)
-    } catch let error as CommandError where error.code == .unreachable {
-      return try await showReplica(on: console, instead: error)
-    }
-    let history = try await History(stack, in: source)
-    try await show(history, asOf: nil, on: console)
+    let found = try await historyOrReplica(
+      of: stack, store: source.store, daemon: source.daemon.daemon, device: device, on: console)
+    let loaded = try await LoadedHistory(found.history, on: console)
+    try show(loaded, asOf: found.asOf, on: console)
+    try loaded.finish()
   }
 
-  private func showReplica(on console: Console, instead error: CommandError) async throws {
-    let folder = try deviceFolder(named: device)
-    let reader: any EventLogReader
-    do {
-      reader = try SQLiteLog.openReader(at: folder)
-    } catch let missing where missing.code == .notFound {
-      throw CommandError(.unreachable, "\(error); this device has no replica to show either (\(folder))")
-    } catch {
-      throw commandError(error)
-    }
-    let history: History
-    do {
-      history = try await History(stack, in: .store(reader, path: folder))
-    } catch let missing as CommandError where missing.code == .notFound {
-      throw CommandError(.unreachable, "\(error); this device's replica has no stack \(stack) to show either")
-    }
-    if let id = try? reader.fact("device").flatMap({ DeviceID(String(decoding: $0, as: UTF8.self)) }) {
-      history.note(device ?? Device.defaultName, of: id)
-    }
-    let asOf = rfc3339(milliseconds: history.lastStored ?? 0)
-    console.say("no daemon answers; this is the local replica as of \(asOf)")
-    try await show(history, asOf: asOf, on: console)
-  }
-
-  private func show(_ history: History, asOf: String?, on console: Console) async throws {
-    var fold = StackFold(policy: history.policy)
-    try await history.walk { item in
-      fold.apply(item.event)
-      return true
-    }
+  private func show(_ loaded: LoadedHistory, asOf: String?, on console: Console) throws {
+    let history = loaded.history
+    var fold = try loaded.fold(at: at)
     let entries = fold.entries()
     let conflicts = fold.conflicts()
     guard output.json else {
+      let then = at.map { " as of \($0.argumentText)" } ?? ""
       try console.print(
         console.styled("\(stack)", .bold)
-          + "  \(policyText(history.policy, history.names)), \(counted(fold.count, "event"))")
+          + "  \(policyText(history.policy, history.names)), \(counted(fold.count, "event"))\(then)")
       return try StackPrinter(console: console, names: history.names).print(entries, conflicts)
     }
     var json = JSONWriter()
@@ -92,6 +70,43 @@ package struct Show: RunnableCommand {
     json.raw("}\n")
     try console.write(json.bytes)
   }
+}
+
+/// A stack's history of the daemon or the store named; if no daemon answers, that of a device's own replica, as of when.
+func historyOrReplica(
+  of stack: StackName, store: String?, daemon: String?, device: String?, on console: Console
+) async throws -> (history: History, asOf: String?) {
+  do {
+    let source = try await HistorySource.open(store: store, daemon: daemon, on: console)
+    return (try await History(stack, in: source), nil)
+  } catch let error as CommandError where error.code == .unreachable {
+    let history = try await replica(of: stack, device: device, instead: error)
+    let asOf = rfc3339(milliseconds: history.lastStored ?? 0)
+    console.say("no daemon answers; this is the local replica as of \(asOf)")
+    return (history, asOf)
+  }
+}
+
+private func replica(of stack: StackName, device: String?, instead error: CommandError) async throws -> History {
+  let folder = try deviceFolder(named: device)
+  let reader: any EventLogReader
+  do {
+    reader = try SQLiteLog.openReader(at: folder)
+  } catch let missing where missing.code == .notFound {
+    throw CommandError(.unreachable, "\(error); this device has no replica to show either (\(folder))")
+  } catch {
+    throw commandError(error)
+  }
+  let history: History
+  do {
+    history = try await History(stack, in: .store(reader, path: folder))
+  } catch let missing as CommandError where missing.code == .notFound {
+    throw CommandError(.unreachable, "\(error); this device's replica has no stack \(stack) to show either")
+  }
+  if let id = try? reader.fact("device").flatMap({ DeviceID(String(decoding: $0, as: UTF8.self)) }) {
+    history.note(device ?? Device.defaultName, of: id)
+  }
+  return history
 }
 
 /// A policy with its leader by name.

@@ -42,6 +42,19 @@ package struct Console: Sendable {
     }
   }
 
+  /// This console with its output going through another descriptor to the same terminal, as by a pager.
+  func showing(through descriptor: Int32) -> Console { Console(self, output: descriptor) }
+
+  private init(_ other: Console, output: Int32) {
+    input = other.input
+    self.output = output
+    error = other.error
+    environment = other.environment
+    width = other.width
+    isTerminal = other.isTerminal
+    errorIsTerminal = other.errorIsTerminal
+  }
+
   /// Writes a line of data.
   package func print(_ line: String) throws { try write(line + "\n") }
 

@@ -62,18 +62,24 @@ package enum PolicyArgument: ArgumentValue, Hashable {
   }
 }
 
-/// A place in a history: the number of an event from 1 on, or a time.
+/// A place in a history: the number of an event from 1 on, a time, or an event as its author saw it.
 package enum HistoryPlace: ArgumentValue, Hashable {
   case number(Int)
   case time(WallTime)
+  /// The device by its name or id, and its sequence number.
+  case event(device: String, sequence: Int)
 
   package init(argument: String) throws {
     if let number = Int(argument), number >= 0 {
       self = .number(number)
+    } else if let time = try? WallTime(argument: argument) {
+      self = .time(time)
+    } else if let colon = argument.lastIndex(of: ":"), colon > argument.startIndex,
+      let sequence = Int(argument[argument.index(after: colon)...]), sequence >= 1
+    {
+      self = .event(device: String(argument[..<colon]), sequence: sequence)
     } else {
-      do { self = .time(try WallTime(argument: argument)) } catch {
-        throw ValueError("expected the number of an event, or a time such as 2026-03-01T09:30:00Z or 09:30")
-      }
+      throw ValueError("expected the number of an event, a time such as 2026-03-01T09:30:00Z or 09:30, or DEVICE:N")
     }
   }
 
@@ -81,6 +87,7 @@ package enum HistoryPlace: ArgumentValue, Hashable {
     switch self {
     case .number(let number): "\(number)"
     case .time(let time): time.argumentText
+    case .event(let device, let sequence): "\(device):\(sequence)"
     }
   }
 }

@@ -107,6 +107,14 @@ package func rfc3339(milliseconds: Int) -> String {
 /// `09:30:00`, where the person is.
 package func localTimeOfDay(milliseconds: Int) -> String { timeOfDay(localFields(milliseconds: milliseconds)) }
 
+/// `2026-03-01 09:30:00`, where the person is.
+package func localTime(milliseconds: Int) -> String {
+  let fields = localFields(milliseconds: milliseconds)
+  return
+    "\(padded(Int(fields.tm_year) + 1900, 4))-\(padded(Int(fields.tm_mon) + 1, 2))-\(padded(Int(fields.tm_mday), 2)) "
+    + timeOfDay(fields)
+}
+
 private func timeOfDay(_ fields: tm) -> String {
   "\(padded(Int(fields.tm_hour), 2)):\(padded(Int(fields.tm_min), 2)):\(padded(Int(fields.tm_sec), 2))"
 }

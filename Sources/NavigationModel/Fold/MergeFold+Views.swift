@@ -125,8 +125,11 @@ extension MergeFold {
   }
 
   /// All but forks, in no order. The rows must be current.
-  func conflicts(_ index: CausalIndex) -> [Conflict] {
-    var result = voids.map(Conflict.noop)
+  func conflicts(_ index: CausalIndex) -> [Conflict] { voids.map(Conflict.noop) + rowConflicts(index) }
+
+  /// The conflicts about shown entries, in no order. The rows must be current.
+  func rowConflicts(_ index: CausalIndex) -> [Conflict] {
+    var result: [Conflict] = []
     for node in [MergeFold.root] + rows {
       var children: [EntryID] = []
       var child = nodes[Int(node)].firstChild

@@ -14,6 +14,9 @@ public struct StackFold: ~Copyable {
   var index = CausalIndex()
   var merge: MergeFold
   var register: RegisterFold
+  /// Of the newest void event: whether its key is not above all of its causal past. Else it names what its author
+  /// could not name.
+  package private(set) var newestVoidIsLate = false
 
   public init(policy: Policy) {
     self.init(
@@ -36,6 +39,7 @@ public struct StackFold: ~Copyable {
     let past = index.begin(event)
     let isVoid =
       policy == .merge ? merge.apply(event, past, &index) : register.apply(event, past, &index)
+    if isVoid { newestVoidIsLate = event.key <= past.highest }
     index.end(past, key: event.key, isVoid: isVoid)
     return isVoid
   }

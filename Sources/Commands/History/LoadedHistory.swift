@@ -1,0 +1,118 @@
+import ArgumentParsing
+import Foundation
+import NavigationModel
+import StackHistory
+import WireFormat
+
+/// What commands that look back read: a stack of a daemon or a store, or a file.
+package struct LookingBackOptions: ParsableOptions {
+  @Option(placeholder: "SPACE/STACK", help: "Which stack, if a file has events of several.") var stack: StackName?
+  @OptionGroup var source: SourceOptions
+
+  package init() {}
+
+  /// Finds the history of what was named: a stack as space/stack, a file of JSON lines, `-` for the standard input.
+  func open(_ what: String, on console: Console) async throws -> History {
+    if what != "-", let name = try? StackName(what), source.store != nil || !isThere(what) {
+      guard stack == nil else { throw CommandError(.usage, "--stack chooses from a file; '\(what)' is a stack") }
+      return try await History(name, in: try await source.open(on: console))
+    }
+    guard source.store == nil else { throw CommandError(.usage, "'\(what)' is not a stack; --store takes space/stack") }
+    return try await History(file: try FileHistory(try LineReader(path: what, on: console), stack: stack, policy: nil))
+  }
+
+  /// All of it. What is wrong with it is kept in ``LoadedHistory/problem``, so that the good part can be looked at first.
+  func load(_ what: String, goesOn: Bool = false, on console: Console) async throws -> LoadedHistory {
+    let history = try await open(what, on: console)
+    return try await LoadedHistory(history, goesOn: goesOn, on: console)
+  }
+}
+
+extension History {
+  /// A file's history under the name that it has, if any.
+  convenience init(file: FileHistory) async throws {
+    let stack: StackName
+    do { stack = try file.stack ?? StackName("file/events") } catch { throw CommandError(.failed, "\(error)") }
+    try await self.init(stack, in: .file(file))
+    self.file = file
+  }
+}
+
+/// A history that was read whole, and what was wrong with it.
+final class LoadedHistory {
+  let history: History
+  var timeline: Timeline
+  /// Why it could not be read to its end; thrown once what is good was shown.
+  private(set) var problem: CommandError?
+
+  var names: DeviceNames { history.names }
+
+  init(_ history: History, goesOn: Bool = false, on console: Console) async throws {
+    self.history = history
+    var timeline = Timeline(stack: history.stack, policy: history.policy)
+    var progress = ProgressLine(on: console)
+    do {
+      try await history.load(into: &timeline, goesOn: goesOn) { progress.update("\($0) of \(history.head) events") }
+    } catch let error as CommandError where error.code == .damage {
+      problem = error
+    }
+    progress.clear()
+    self.timeline = timeline
+    guard let file = history.file else { return }
+    for dot in file.held {
+      console.say(
+        "held back: \(names.text(dot.device)):\(dot.sequence); it needs events that are not in \(file.name)")
+    }
+    for dot in file.forks {
+      console.say("two events are called \(names.text(dot.device)):\(dot.sequence); the earlier one is taken")
+    }
+    if file.isCut {
+      problem =
+        problem
+        ?? CommandError(
+          .damage, "\(file.name) ends without its trailer: it was cut; this is what stands before the cut")
+    }
+  }
+
+  /// Throws what was wrong, if anything was.
+  func finish() throws { if let problem { throw problem } }
+
+  /// An event's name for people.
+  func text(_ dot: Dot) -> String { "\(names.text(dot.device)):\(dot.sequence)" }
+
+  /// The dot of the event with that number.
+  func dot(_ number: Int) -> Dot { timeline.event(number).dot }
+
+  /// The event that a person names as `device:sequence` or by its number.
+  func number(ofEvent place: HistoryPlace) throws -> Int {
+    switch place {
+    case .number(let number):
+      guard number >= 1, number <= timeline.count else {
+        throw CommandError(.notFound, "there is no event \(number); \(history.stack) has \(timeline.count)")
+      }
+      return number
+    case .event(let device, let sequence):
+      let dots = history.names.devices(named: device).map { Dot($0, sequence) }
+      let found = dots.compactMap { timeline.number(of: $0) }
+      guard let number = found.last else {
+        throw CommandError(.notFound, "\(history.stack) has no event \(device):\(sequence); 'navsync log' lists them")
+      }
+      return number
+    case .time: throw CommandError(.usage, "name an event as DEVICE:N or by its number, not a time")
+    }
+  }
+
+  /// The stack at a place: after so many events, of all that was made by a time, or as an event's author saw it.
+  func fold(at place: HistoryPlace?) throws -> StackFold {
+    switch place {
+    case nil: return timeline.fold(through: timeline.count)
+    case .number(let number): return timeline.fold(through: number)
+    case .time(let time): return timeline.fold(madeBy: time.milliseconds(now: wallClockMilliseconds()))
+    case .event:
+      guard let place, let fold = timeline.fold(seenBy: dot(try number(ofEvent: place))) else {
+        throw CommandError(.notFound, "\(history.stack) has no such event")
+      }
+      return fold
+    }
+  }
+}

@@ -1,0 +1,254 @@
+package import NavigationModel
+package import WireFormat
+
+/// A stack's whole history, to look at any moment of it.
+///
+/// All stacks that were ever shown are one tree of rows, each on the one beneath, so a moment is the number of its top
+/// row: to show one costs O(its depth), wherever it is, and nothing is folded again. The events stay as their canonical
+/// bytes, and are decoded from the checkpoint before them.
+///
+/// Memory: the bytes of the events, 40 bytes an event, 12 for each row that an event changes, and what the fold keeps.
+/// Moments are counted from 0, the empty stack; moment n is after the n-th event in log order.
+package struct Timeline: ~Copyable {
+  package let stack: StackName
+  private var fold: StackFold
+  private var chains: StackChains
+  /// The events' canonical bytes, one behind the other.
+  private var bytes: [UInt8] = []
+  private var records: [Record] = []
+  private var authors: [DeviceID] = []
+  private var authorPlaces: [DeviceID: Int32] = [:]
+  /// The numbers of each author's events, by sequence - 1.
+  private var numbers: [[Int32]] = []
+  private var rows: [Row] = [Row(number: 0, below: 0, depth: 0)]
+  /// The fold's numbers of what is shown now, and the places of these rows in `rows`.
+  private var shown: [Int32] = []
+  private var path: [Int32] = []
+  private var checkpoints: [Checkpoint] = [Checkpoint(count: 0, authors: [])]
+  /// The events that were decoded last.
+  private var page: (first: Int, events: [Event]) = (0, [])
+  private var openConflicts: Set<Conflict> = []
+  /// What was decided anew at an event, by its number.
+  private var decisions: [Int: [Conflict]] = [:]
+
+  /// One event as it stands in the timeline.
+  private struct Record {
+    /// The top row after it.
+    var top: Int32
+    var author: Int32
+    var end: Int
+    var milliseconds: Int
+    var flags: UInt8
+  }
+
+  private struct Row {
+    /// The fold's number of the entry.
+    var number: Int32
+    var below: Int32
+    var depth: Int32
+  }
+
+  /// What the decoder needs to go on behind so many events.
+  private struct Checkpoint {
+    var count: Int
+    var authors: [AuthorState]
+  }
+
+  private static let void: UInt8 = 1
+  private static let late: UInt8 = 2
+  private static let concurrent: UInt8 = 4
+  private static let decision: UInt8 = 8
+
+  package init(stack: StackName, policy: Policy) {
+    self.stack = stack
+    fold = StackFold(policy: policy)
+    chains = StackChains(stack: stack)
+  }
+
+  // MARK: Taking in
+
+  /// Takes in the next event of the log as its canonical bytes.
+  ///
+  /// - Throws: what is wrong with it; the timeline is as before then.
+  package mutating func receive(
+    _ device: DeviceID, _ sequence: Int, _ bytes: [UInt8], in range: Range<Int>
+  ) throws(ChainFault) {
+    keepCheckpoint()
+    let event = try chains.receive(device, sequence, bytes, in: range)
+    self.bytes.append(contentsOf: bytes[range])
+    take(event)
+  }
+
+  /// Takes in the next event of the log.
+  package mutating func append(_ event: Event) throws(ChainFault) {
+    keepCheckpoint()
+    bytes.append(contentsOf: try chains.append(event))
+    take(event)
+  }
+
+  private mutating func take(_ event: Event) {
+    let author = place(of: event.dot.device)
+    let isConcurrent = event.context.total + event.dot.sequence - 1 != records.count
+    let isVoid = fold.apply(event)
+    var flags: UInt8 = isVoid ? Timeline.void : 0
+    if isVoid, fold.newestVoidIsLate { flags |= Timeline.late }
+    if isConcurrent { flags |= Timeline.concurrent }
+    if isConcurrent || !openConflicts.isEmpty || isVoid { noteDecisions(event, isVoid, &flags) }
+    show(fold.rows())
+    numbers[Int(author)].append(Int32(records.count + 1))
+    records.append(
+      Record(
+        top: path.last ?? 0, author: author, end: bytes.count, milliseconds: event.timestamp.milliseconds,
+        flags: flags))
+  }
+
+  private mutating func noteDecisions(_ event: Event, _ isVoid: Bool, _ flags: inout UInt8) {
+    let now = Set(fold.shownConflicts())
+    var fresh = now.subtracting(openConflicts).sorted()
+    openConflicts = now
+    if isVoid { fresh.append(.noop(event.dot)) }
+    guard !fresh.isEmpty else { return }
+    flags |= Timeline.decision
+    decisions[records.count + 1] = fresh
+  }
+
+  private mutating func place(of device: DeviceID) -> Int32 {
+    if let last = records.last?.author, authors[Int(last)] == device { return last }
+    if let place = authorPlaces[device] { return place }
+    let place = Int32(authors.count)
+    authors.append(device)
+    authorPlaces[device] = place
+    numbers.append([])
+    return place
+  }
+
+  private mutating func show(_ now: [Int32]) {
+    var common = min(shown.count, now.count)
+    if !shown[..<common].elementsEqual(now[..<common]) {
+      common = zip(shown, now).prefix { $0 == $1 }.count
+    }
+    path.removeLast(path.count - common)
+    for number in now[common...] {
+      rows.append(Row(number: number, below: path.last ?? 0, depth: Int32(path.count + 1)))
+      path.append(Int32(rows.count - 1))
+    }
+    shown = now
+  }
+
+  /// Many authors make a checkpoint large, so there are fewer of them then.
+  private mutating func keepCheckpoint() {
+    let since = records.count - checkpoints[checkpoints.count - 1].count
+    guard since >= max(2048, authors.count * authors.count / 2) else { return }
+    let states = authors.map { chains.authorState(of: $0) }
+    checkpoints.append(Checkpoint(count: records.count, authors: states))
+  }
+
+  // MARK: Looking
+
+  package var policy: Policy { fold.policy }
+
+  /// The number of events, and of the newest moment.
+  package var count: Int { records.count }
+
+  /// The devices that acted, in the order of their first event.
+  package var devices: [DeviceID] { authors }
+
+  /// All events: of each device the number of its last.
+  package var vector: VersionVector { fold.vector }
+
+  /// What the fold decided in all of the history.
+  package mutating func conflicts() -> [Conflict] { fold.conflicts() }
+
+  /// How many rows are kept, and how many bytes of events: figures for benchmarks.
+  package var size: (rows: Int, bytes: Int, checkpoints: Int) { (rows.count, bytes.count, checkpoints.count) }
+
+  /// The shown entries at a moment, bottom to top. O(their number).
+  package func entries(at moment: Int) -> [Entry] { path(at: moment).map { fold.entry(rows[Int($0)].number) } }
+
+  /// How many entries are shown at a moment. O(1).
+  package func depth(at moment: Int) -> Int { Int(rows[Int(top(at: moment))].depth) }
+
+  /// Who made an event, without decoding it. O(1).
+  package func author(of number: Int) -> DeviceID { authors[Int(records[number - 1].author)] }
+
+  /// When an event was made, in milliseconds since 1970, without decoding it. O(1).
+  package func time(of number: Int) -> Int { records[number - 1].milliseconds }
+
+  package func isVoid(_ number: Int) -> Bool { records[number - 1].flags & Timeline.void != 0 }
+
+  /// Whether a void event was not above its causal past in the order of events; else it named what it couldn't.
+  package func isLate(_ number: Int) -> Bool { records[number - 1].flags & Timeline.late != 0 }
+
+  /// Whether its author had not seen all that the log had before it.
+  package func isConcurrent(_ number: Int) -> Bool { records[number - 1].flags & Timeline.concurrent != 0 }
+
+  /// The conflicts that came to be with an event.
+  package func newConflicts(at number: Int) -> [Conflict] { decisions[number] ?? [] }
+
+  /// The number of the event of that name, nil if it isn't there. O(1).
+  package func number(of dot: Dot) -> Int? {
+    guard let place = authorPlaces[dot.device], dot.sequence >= 1, dot.sequence <= numbers[Int(place)].count else {
+      return nil
+    }
+    return Int(numbers[Int(place)][dot.sequence - 1])
+  }
+
+  /// The first event from `number` on, in the direction of the step (1 or -1), at which something was decided.
+  package func decision(from number: Int, step: Int) -> Int? {
+    var at = number
+    while at >= 1, at <= records.count {
+      if records[at - 1].flags & (Timeline.decision | Timeline.void) != 0 { return at }
+      at += step
+    }
+    return nil
+  }
+
+  /// The last moment before the first event that was made after a time.
+  package func moment(at milliseconds: Int) -> Int {
+    records.firstIndex { $0.milliseconds > milliseconds } ?? records.count
+  }
+
+  /// The n-th event in log order, from 1 on. Mostly O(1); else a page is decoded from the checkpoint before it.
+  package mutating func event(_ number: Int) -> Event {
+    precondition((1...records.count).contains(number), "there is no event \(number)")
+    let place = number - 1 - page.first
+    if place < 0 || place >= page.events.count { decodePage(with: number) }
+    return page.events[number - 1 - page.first]
+  }
+
+  private mutating func decodePage(with number: Int) {
+    var low = 0
+    var high = checkpoints.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if checkpoints[middle].count < number { low = middle } else { high = middle }
+    }
+    let start = checkpoints[low]
+    let end = low + 1 < checkpoints.count ? checkpoints[low + 1].count : records.count
+    var states = start.authors
+    for author in authors[states.count...] { states.append(AuthorState(device: author)) }
+    var events: [Event] = []
+    events.reserveCapacity(end - start.count)
+    var at = start.count == 0 ? 0 : records[start.count - 1].end
+    for record in records[start.count..<end] {
+      do {
+        events.append(try EventCodec.decode(bytes, in: at..<record.end, after: &states[Int(record.author)]))
+      } catch { preconditionFailure("an event that was taken in can't be decoded again: \(error)") }
+      at = record.end
+    }
+    page = (start.count, events)
+  }
+
+  private func top(at moment: Int) -> Int32 { moment == 0 ? 0 : records[moment - 1].top }
+
+  /// The rows of a moment, bottom to top.
+  private func path(at moment: Int) -> [Int32] {
+    var row = top(at: moment)
+    var result = [Int32](repeating: 0, count: Int(rows[Int(row)].depth))
+    for place in result.indices.reversed() {
+      result[place] = row
+      row = rows[Int(row)].below
+    }
+    return result
+  }
+}
