@@ -37,6 +37,11 @@ final class Probe {
     case .character("s"): UnsafeMutablePointer<Int>(bitPattern: 8)!.pointee = 1
     case .character("o"): print(overflow(1))
     case .character("h"): while true { pause() }
+    case .character("w"):
+      while true {
+        lines.append("\(lines.count)")
+        draw()
+      }
     default: break
     }
   }

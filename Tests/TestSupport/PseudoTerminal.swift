@@ -128,14 +128,29 @@ public final class PseudoTerminal {
     }
   }
 
-  /// Reads to the end of the program; its status as `waitpid` gives it.
-  public func waitForEnd() throws -> Int32 {
+  /// Reads nothing until the terminal holds all that it can.
+  public func waitUntilFull() throws {
+    let end = Date(timeIntervalSinceNow: 10)
+    var held: Int32 = -1
+    var since = Date()
+    while since > Date(timeIntervalSinceNow: -0.1) || held <= 0 {
+      var now: Int32 = 0
+      _ = ioctl(master, UInt(FIONREAD), &now)
+      if now != held { (held, since) = (now, Date()) }
+      guard end > Date() else { throw Failure("the terminal is never full") }
+    }
+  }
+
+  /// Waits for the end of the program; its status as `waitpid` gives it.
+  ///
+  /// - Parameter isReading: false for a terminal that takes no more than it can hold.
+  public func waitForEnd(isReading: Bool = true) throws -> Int32 {
     if let status { return status }
     let end = Date(timeIntervalSinceNow: 10)
     var result: Int32 = 0
     while waitpid(process, &result, WNOHANG) == 0 {
       guard end > Date() else { throw Failure("it doesn't end: \(text.debugDescription)") }
-      _ = try? read(milliseconds: 10)
+      if isReading { _ = try? read(milliseconds: 10) }
     }
     status = result
     while (try? read(milliseconds: 0)) == true {}

@@ -88,10 +88,11 @@ package final class Terminal {
     leaveScreen()
     // The rest of the pipeline or script stops with it; this process last, and for certain before this returns.
     signalOthersOfGroup(SIGTSTP)
-    SignalPipe.take(SIGTSTP)
+    let clock = ContinuousClock()
+    let stopped = clock.measure { SignalPipe.take(SIGTSTP) }
     SignalPipe.listen()
-    // Where nobody could continue it, the system didn't stop it, and no SIGCONT comes.
-    SignalPipe.send(UInt8(SIGCONT))
+    // Where nobody could continue it, the system doesn't stop it, and no SIGCONT comes. One too many does no harm.
+    if stopped < .milliseconds(5) { SignalPipe.send(UInt8(SIGCONT)) }
   }
 
   /// Puts the terminal back and ends the process by that signal, so that its parent sees why. From any thread.
@@ -102,7 +103,10 @@ package final class Terminal {
   }
 
   private func take(_ news: TerminalInput.News) {
-    for signal in news.signals.sorted() { take(signal: signal) }
+    var signals = news.signals
+    // Stopped and continued before anything was done about it: not to be stopped for good now.
+    if signals.contains(SIGCONT) { signals.remove(SIGTSTP) }
+    for signal in signals.sorted() { take(signal: signal) }
     for event in news.events where input != nil {
       if case .key(KeyPress(.character("z"), .control)) = event { suspend() } else { handle(event) }
     }

@@ -38,14 +38,15 @@ enum TerminalRestoration {
     let descriptor = record.pointee.output
     var rest = record.pointee.leaving
     while !rest.isEmpty {
+      // A terminal that takes nothing for half a second is left alone: the process must end.
+      var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      let isReady = poll(&ready, 1, 500)
+      if isReady < 0, errno == EINTR { continue }
+      guard isReady > 0 else { break }
       let count = write(descriptor, rest.baseAddress, rest.count)
       if count > 0 {
         rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      } else if count == 0 || errno == EAGAIN {
-        // Others may have made it non-blocking; a terminal that takes nothing for half a second is left alone.
-        var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        guard poll(&ready, 1, 500) > 0 else { break }
-      } else if errno != EINTR {
+      } else if count == 0 || errno != EINTR && errno != EAGAIN {
         break
       }
     }

@@ -9,7 +9,12 @@ import Testing
   let left = "\u{1b}[?1049l"
 
   func probe(_ environment: [String: String] = [:]) throws -> PseudoTerminal {
-    var all = ["TERM": "xterm-256color", "LANG": "C.UTF-8", "SWIFT_BACKTRACE": "enable=no"]
+    // A sanitizer has handlers of its own for faults, and ends the process otherwise.
+    let faults = "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0:detect_leaks=0"
+    var all = [
+      "TERM": "xterm-256color", "LANG": "C.UTF-8", "SWIFT_BACKTRACE": "enable=no", "ASAN_OPTIONS": faults,
+      "TSAN_OPTIONS": faults,
+    ]
     all.merge(environment) { $1 }
     return try PseudoTerminal(BuiltProgram.url("terminal-probe"), environment: all)
   }
@@ -67,6 +72,17 @@ import Testing
     terminal.signal(SIGTERM)
     #expect(end(try terminal.waitForEnd()) == SIGTERM)
     expectRestored(terminal, before)
+  }
+
+  /// Nothing is read at the other end: the frames stand still, and so would what puts the terminal back.
+  @Test func aTerminalThatTakesNothingDoesNotKeepIt() throws {
+    let terminal = try probe()
+    try terminal.wait(for: "last row")
+    try terminal.type("w")
+    try terminal.waitUntilFull()
+    terminal.signal(SIGTERM)
+    terminal.signal(SIGTERM)
+    #expect(end(try terminal.waitForEnd(isReading: false)) == SIGTERM)
   }
 
   @Test func aResizeOfHeightAloneIsHeardAndDrawnOnce() throws {
