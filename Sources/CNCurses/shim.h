@@ -19,4 +19,8 @@ static inline const char *navsync_tigetstr(const char *name) {
 
 static inline int navsync_tigetnum(const char *name) { return tigetnum((char *)name); }
 
+// A file without a name, from sys/mman.h, where only programs of GNU's own dialect see it.
+extern int memfd_create(const char *, unsigned int);
+static inline int navsync_memfd_create(const char *name) { return memfd_create(name, 1 /* MFD_CLOEXEC */); }
+
 #endif

@@ -36,6 +36,7 @@ final class Probe {
     case .character("a"): abort()
     case .character("s"): UnsafeMutablePointer<Int>(bitPattern: 8)!.pointee = 1
     case .character("o"): print(overflow(1))
+    case .character("m"): FileHandle.standardError.write(Data("a message\n".utf8))
     case .character("h"): while true { pause() }
     case .character("w"):
       while true {

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// While it is open, Control-Z and SIGTSTP suspend the process as a shell expects; SIGTERM, SIGHUP and SIGINT come as
 /// events, and end the process after two seconds if the program doesn't. Faults restore the terminal and then do what
-/// they would have done.
+/// they would have done. What is written to the standard error meanwhile is shown when the screen was left.
 @MainActor
 package final class Terminal {
   /// The size of the screen in cells, as last told by `.resize` or found at the start.
@@ -64,6 +64,7 @@ package final class Terminal {
   /// Blocks while the terminal doesn't take the bytes, so a slow one gets fewer frames and never old ones.
   package func draw(_ grid: CellGrid, cursor: CellPosition? = nil) {
     guard isOnScreen else { return }
+    KeptErrors.limit()
     let difference = GridDifference(from: shown?.grid, to: grid)
     guard !difference.isEmpty || shown?.cursor != cursor else { return }
     shown = (grid, cursor)

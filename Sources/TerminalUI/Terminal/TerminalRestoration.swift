@@ -22,19 +22,25 @@ enum TerminalRestoration {
     let isFirst = record == nil
     record = next
     guard isFirst else { return }
+    KeptErrors.prepare()
     // The handlers stay for the rest of the process: when nothing is armed they only pass on.
     atexit { TerminalRestoration.restore() }
     installHandlers()
   }
 
   /// From now on every way out of the process restores the terminal, but SIGKILL.
-  static func arm() { isArmed.store(true, ordering: .releasing) }
+  static func arm() {
+    KeptErrors.begin()
+    isArmed.store(true, ordering: .releasing)
+  }
 
   /// Puts the terminal back, once for each time that it was armed.
   static func restore() {
     guard isArmed.exchange(false, ordering: .acquiringAndReleasing), let record else { return }
     // In the background the terminal is another's, and to touch it would stop the process.
-    guard isForeground(record.pointee.input) else { return }
+    let isForeground = isForeground(record.pointee.input)
+    defer { KeptErrors.end(isShown: isForeground) }
+    guard isForeground else { return }
     let descriptor = record.pointee.output
     var rest = record.pointee.leaving
     while !rest.isEmpty {

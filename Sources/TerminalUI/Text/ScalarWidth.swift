@@ -19,6 +19,8 @@ enum ScalarWidth {
   /// Whether it has no form and does nothing for the cluster that it stands in. Joiners and variation selectors do.
   static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
+    // The fillers of Hangul hold the place of a letter.
+    case 0x115F, 0x1160: return false
     case 0x200C, 0x200D, 0xFE0E, 0xFE0F, 0xE0020...0xE007F, 0xE0100...0xE01EF: return false
     default: return scalar.properties.generalCategory == .format || scalar.properties.isDefaultIgnorableCodePoint
     }

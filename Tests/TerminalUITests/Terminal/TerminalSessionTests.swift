@@ -74,6 +74,29 @@ import Testing
     expectRestored(terminal, before)
   }
 
+  /// What is written to the standard error comes when the screen was left, and not into it.
+  @Test(arguments: [("q", "a message"), ("t", "Fatal error: the probe was told to trap"), ("\u{1a}", "a message")])
+  func errorsAreShownAfterwards(key: String, message: String) throws {
+    let terminal = try probe()
+    try terminal.wait(for: "last row")
+    try terminal.type("m")
+    try terminal.wait(for: #"character("m")"#)
+    try terminal.type(key)
+    try terminal.wait(for: message)
+    let text = terminal.text
+    let leaving = try #require(text.range(of: left))
+    let written = try #require(text.range(of: message))
+    #expect(leaving.upperBound < written.lowerBound)
+    #expect(text.components(separatedBy: message).count == 2)
+    if key == "\u{1a}" {
+      // Nobody could continue it, so it wasn't stopped.
+      try terminal.wait(for: "resumed")
+      try terminal.type("mq")
+      try terminal.wait("twice") { terminal.text.components(separatedBy: message).count == 3 }
+    }
+    _ = try terminal.waitForEnd()
+  }
+
   /// Nothing is read at the other end: the frames stand still, and so would what puts the terminal back.
   @Test func aTerminalThatTakesNothingDoesNotKeepIt() throws {
     let terminal = try probe()

@@ -50,7 +50,8 @@ import Testing
 
   @Test(arguments: [
     ("one two three", 7, ["one two", "three"]), ("one two three", 3, ["one", "two", "thr", "ee"]), ("", 5, [""]),
-    ("a\nb\n", 5, ["a", "b", ""]), ("日本語です", 4, ["日本", "語で", "す"]), ("日", 1, ["日"]), ("one  two", 4, ["one", "two"]),
+    ("a\nb\n", 5, ["a", "b", ""]), ("日本語です", 4, ["日本", "語で", "す"]), ("日", 1, ["日"]),
+    ("ab\u{11A8}", 3, ["ab", "\u{115F}\u{1160}\u{11A8}"]), ("one  two", 4, ["one", "two"]),
     ("well-known fact", 6, ["well-", "known", "fact"]), ("ab日本", 3, ["ab", "日", "本"]), ("  indent", 10, ["  indent"]),
     ("a verylongword b", 5, ["a", "veryl", "ongwo", "rd b"]),
   ])
