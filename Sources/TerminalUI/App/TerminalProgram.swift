@@ -146,24 +146,17 @@ package final class TerminalProgram {
     try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
   }
 
-  /// Tells of a mistake: at once if that doesn't write over the screen, and else at the end, with a hint until then.
+  /// Tells of a mistake. Where the terminal keeps it until the screen was left, there is a hint until then.
   private func report(_ diagnostic: Diagnostic) {
-    if terminal == nil || isatty(STDERR_FILENO) == 0 {
-      writeError("warning: \(diagnostic)")
-    } else {
-      graph.statusLine.announce("warning: \(diagnostic)")
-    }
+    writeError("warning: \(diagnostic)")
+    if terminal?.keepsErrors == true { graph.statusLine.announce("warning: \(diagnostic)") }
   }
 
   // MARK: The end
 
   private func end(signal: Int32? = nil) -> Never {
-    let wasOnScreen = terminal != nil
     terminal?.close()
     terminal = nil
-    if wasOnScreen, isatty(STDERR_FILENO) == 1 {
-      for diagnostic in graph.diagnostics { writeError("warning: \(diagnostic)") }
-    }
     let code = atEnd()
     if let signal { Terminal.endProcess(bySignal: signal) }
     exit(code)

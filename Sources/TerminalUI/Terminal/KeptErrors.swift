@@ -18,6 +18,8 @@ enum KeptErrors {
     isKeeping.store(true, ordering: .releasing)
   }
 
+  static var isKept: Bool { isKeeping.load(ordering: .acquiring) }
+
   /// Forgets what nobody can read any more, so that a program that writes for days keeps no memory for it. Called now and
   /// then.
   static func limit() {

@@ -71,6 +71,9 @@ package final class Terminal {
     write(encoder.frame(difference, cursor: cursor))
   }
 
+  /// Whether the standard error is this terminal, so that what is written there is kept until the screen is left.
+  package var keepsErrors: Bool { KeptErrors.isKept }
+
   /// The next `draw` writes everything: for when others wrote to the terminal.
   package func forgetShown() { shown = nil }
 
