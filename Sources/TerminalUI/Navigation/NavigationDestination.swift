@@ -9,6 +9,9 @@ extension View {
   ///     name in the source, which changes when the type moves.
   ///   - aliases: names that the type had before: what was stored under them is still read.
   ///   - destination: the screen of a value.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public func navigationDestination<Value: Hashable, Destination: View>(
     for data: Value.Type, name: String? = nil, aliases: [String] = [], file: String = #fileID, line: UInt = #line,
     column: UInt = #column, @ViewBuilder destination: @escaping (Value) -> Destination
@@ -23,6 +26,9 @@ extension View {
   /// - Parameters:
   ///   - isPresented: whether the screen is there.
   ///   - destination: the screen.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public func navigationDestination<Destination: View>(
     isPresented: Binding<Bool>, file: String = #fileID, line: UInt = #line, column: UInt = #column,
     @ViewBuilder destination: () -> Destination
@@ -39,6 +45,9 @@ extension View {
   /// - Parameters:
   ///   - item: what the screen is about.
   ///   - destination: the screen of an item.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public func navigationDestination<Item: Hashable, Destination: View>(
     item: Binding<Item?>, file: String = #fileID, line: UInt = #line, column: UInt = #column,
     @ViewBuilder destination: @escaping (Item) -> Destination

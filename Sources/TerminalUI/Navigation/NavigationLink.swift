@@ -16,6 +16,9 @@ extension NavigationLink where Destination == Never {
   /// - Parameters:
   ///   - value: what is pushed; nil disables the link.
   ///   - label: what is written on it.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init<Value: Hashable>(
     value: Value?, file: String = #fileID, line: UInt = #line, column: UInt = #column,
     @ViewBuilder label: () -> Label
@@ -32,6 +35,9 @@ extension NavigationLink where Label == Text, Destination == Never {
   /// - Parameters:
   ///   - title: what is written on it.
   ///   - value: what is pushed; nil disables the link.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init<Value: Hashable>(
     _ title: String, value: Value?, file: String = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -43,6 +49,9 @@ extension NavigationLink where Label == Text, Destination == Never {
   /// - Parameters:
   ///   - title: what is written on it.
   ///   - value: what is pushed; nil disables the link.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   @_disfavoredOverload
   public init<Title: StringProtocol, Value: Hashable>(
     _ title: Title, value: Value?, file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -57,6 +66,9 @@ extension NavigationLink {
   /// - Parameters:
   ///   - destination: what is pushed.
   ///   - label: what is written on it.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init(
     file: String = #fileID, line: UInt = #line, column: UInt = #column, @ViewBuilder destination: () -> Destination,
     @ViewBuilder label: () -> Label
@@ -69,6 +81,9 @@ extension NavigationLink {
   /// - Parameters:
   ///   - destination: what is pushed.
   ///   - label: what is written on it.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init(
     destination: Destination, file: String = #fileID, line: UInt = #line, column: UInt = #column,
     @ViewBuilder label: () -> Label
@@ -85,6 +100,9 @@ extension NavigationLink where Label == Text {
   /// - Parameters:
   ///   - title: what is written on it.
   ///   - destination: what is pushed.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init(
     _ title: String, destination: Destination, file: String = #fileID, line: UInt = #line, column: UInt = #column
   ) {
@@ -96,6 +114,9 @@ extension NavigationLink where Label == Text {
   /// - Parameters:
   ///   - title: what is written on it.
   ///   - destination: what is pushed.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init(
     _ title: String, file: String = #fileID, line: UInt = #line, column: UInt = #column,
     @ViewBuilder destination: () -> Destination

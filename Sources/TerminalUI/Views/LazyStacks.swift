@@ -10,6 +10,9 @@ public struct LazyVStack<Content: View>: View, PrimitiveView {
   ///   - alignment: where narrow views stand.
   ///   - spacing: empty lines between the views; none if nil.
   ///   - content: the views.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init(
     alignment: HorizontalAlignment = .center, spacing: Int? = nil, file: String = #fileID, line: UInt = #line,
     column: UInt = #column, @ViewBuilder content: () -> Content
@@ -48,6 +51,9 @@ public struct LazyHStack<Content: View>: View, PrimitiveView {
   ///   - alignment: where low views stand.
   ///   - spacing: blanks between the views; one if nil.
   ///   - content: the views.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init(
     alignment: VerticalAlignment = .center, spacing: Int? = nil, file: String = #fileID, line: UInt = #line,
     column: UInt = #column, @ViewBuilder content: () -> Content

@@ -14,7 +14,11 @@ public struct List<SelectionValue: Hashable, Content: View>: View {
 }
 
 extension List where SelectionValue == Never {
-  /// - Parameter content: the rows.
+  /// - Parameters:
+  ///   - content: the rows.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init(
     file: String = #fileID, line: UInt = #line, column: UInt = #column, @ViewBuilder content: () -> Content
   ) {
@@ -24,6 +28,9 @@ extension List where SelectionValue == Never {
   /// - Parameters:
   ///   - data: the elements.
   ///   - rowContent: the row of an element.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init<Data: RandomAccessCollection, Row: View>(
     _ data: Data, file: String = #fileID, line: UInt = #line, column: UInt = #column,
     @ViewBuilder rowContent: @escaping (Data.Element) -> Row
@@ -36,6 +43,9 @@ extension List where SelectionValue == Never {
   ///   - data: the elements.
   ///   - id: what tells one element from the others.
   ///   - rowContent: the row of an element.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init<Data: RandomAccessCollection, ID: Hashable, Row: View>(
     _ data: Data, id: KeyPath<Data.Element, ID>, file: String = #fileID, line: UInt = #line, column: UInt = #column,
     @ViewBuilder rowContent: @escaping (Data.Element) -> Row
@@ -47,6 +57,9 @@ extension List where SelectionValue == Never {
   /// - Parameters:
   ///   - data: numbers.
   ///   - rowContent: the row of a number.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init<Row: View>(
     _ data: Range<Int>, file: String = #fileID, line: UInt = #line, column: UInt = #column,
     @ViewBuilder rowContent: @escaping (Int) -> Row
@@ -58,6 +71,9 @@ extension List where SelectionValue == Never {
   /// - Parameters:
   ///   - data: a binding to the elements, so that the rows can change them.
   ///   - rowContent: the row of an element, made from a binding to it.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init<Data: MutableCollection & RandomAccessCollection, Row: View>(
     _ data: Binding<Data>, file: String = #fileID, line: UInt = #line, column: UInt = #column,
     @ViewBuilder rowContent: @escaping (Binding<Data.Element>) -> Row
@@ -71,6 +87,9 @@ extension List {
   /// - Parameters:
   ///   - selection: the identity or tag of the row that was chosen last, with Enter or a click.
   ///   - content: the rows.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init(
     selection: Binding<SelectionValue?>?, file: String = #fileID, line: UInt = #line, column: UInt = #column,
     @ViewBuilder content: () -> Content
@@ -82,6 +101,9 @@ extension List {
   /// - Parameters:
   ///   - selection: the identities or tags of the rows that are chosen; Enter or a click changes it.
   ///   - content: the rows.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init(
     selection: Binding<Set<SelectionValue>>?, file: String = #fileID, line: UInt = #line, column: UInt = #column,
     @ViewBuilder content: () -> Content
@@ -94,6 +116,9 @@ extension List {
   ///   - data: the elements.
   ///   - selection: the identity of the row that was chosen last, with Enter or a click.
   ///   - rowContent: the row of an element.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init<Data: RandomAccessCollection, Row: View>(
     _ data: Data, selection: Binding<SelectionValue?>?, file: String = #fileID, line: UInt = #line,
     column: UInt = #column, @ViewBuilder rowContent: @escaping (Data.Element) -> Row

@@ -8,6 +8,9 @@ public struct ScrollView<Content: View>: View {
   ///   - axes: the directions in which the content may be larger.
   ///   - showsIndicators: has no effect; a terminal has no room for them.
   ///   - content: the views, from top to bottom.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init(
     _ axes: Axis.Set = .vertical, showsIndicators: Bool = true, file: String = #fileID, line: UInt = #line,
     column: UInt = #column, @ViewBuilder content: () -> Content

@@ -3,7 +3,11 @@ public struct Form<Content: View>: View {
   private let content: Content
   private let place: SourcePlace
 
-  /// - Parameter content: the controls.
+  /// - Parameters:
+  ///   - content: the controls.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
   public init(
     file: String = #fileID, line: UInt = #line, column: UInt = #column, @ViewBuilder content: () -> Content
   ) {
