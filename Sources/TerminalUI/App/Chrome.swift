@@ -5,9 +5,9 @@ final class Chrome: Element {
   private let status: [String]
   private let showsHelp: Bool
 
-  init(_ elements: [Element], modals: [Modal], statusLine: [String], showsHelp: Bool) {
+  init(_ elements: [Element], modals: [Modal], focus: FocusOrder, statusLine: [String], showsHelp: Bool) {
     let element = elements.count == 1 ? elements[0] : StackElement(.vertical, elements, alignment: .leading, spacing: 0)
-    let views = element is ScreenElement ? element : ScrollIfNeededElement(element)
+    let views = element is ScreenElement ? element : ScrollIfNeededElement(element, focus)
     content = modals.isEmpty ? views : ModalElement(views, modals)
     status = statusLine
     self.showsHelp = showsHelp

@@ -202,7 +202,8 @@ final class Graph {
     let order = modals.last?.focus ?? focus
     settleFocus(order, screenChanged: before !== shownScreen)
     let canvas = Canvas(clip: CellRect(origin: .zero, size: size))
-    let chrome = Chrome(elements, modals: modals, statusLine: statusLine.lines(width: size.width), showsHelp: showsHelp)
+    let chrome = Chrome(
+      elements, modals: modals, focus: focus, statusLine: statusLine.lines(width: size.width), showsHelp: showsHelp)
     chrome.place(in: CellRect(origin: .zero, size: size), on: canvas)
     return Picture(
       canvas: canvas, focus: order, elements: elements, screen: shownScreen.map { ObjectIdentifier($0) })

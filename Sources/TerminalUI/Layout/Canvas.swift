@@ -5,6 +5,8 @@ struct DisplayItem {
     case text(String, CellStyle)
     /// Blanks of a style.
     case fill(CellRect, CellStyle)
+    /// Read and not seen.
+    case speech(String)
     /// What is there already is shown as having the focus.
     case highlight(CellRect)
   }
@@ -91,7 +93,7 @@ final class Canvas {
       item.position.row += rows
       item.clip = moved(item.clip).intersection(clip)
       switch item.content {
-      case .text: if !item.clip.rows.contains(item.position.row) { continue }
+      case .text, .speech: if !item.clip.rows.contains(item.position.row) { continue }
       case .fill(let rect, let style): item.content = .fill(moved(rect).intersection(item.clip), style)
       case .highlight(let rect): item.content = .highlight(moved(rect).intersection(item.clip))
       }
@@ -104,13 +106,32 @@ final class Canvas {
     if let position = other.scrollPosition { scrollPosition = position }
   }
 
+  /// Says something that isn't to be seen.
+  func speak(_ text: String, at position: CellPosition) {
+    guard clip.rows.contains(position.row) else { return }
+    items.append(DisplayItem(content: .speech(text), position: position, clip: clip, role: .text))
+  }
+
+  /// Makes what is here to be seen and not read.
+  func silence() {
+    items = items.compactMap { item in
+      if case .speech = item.content { return nil }
+      var item = item
+      if item.role == .text { item.role = .decoration }
+      return item
+    }
+  }
+
   /// The same picture, to be seen only.
   var asDecoration: Canvas {
     let other = Canvas(clip: clip)
     other.items = items.compactMap { item in
       var item = item
       item.role = .decoration
-      if case .highlight = item.content { return nil }
+      switch item.content {
+      case .highlight, .speech: return nil
+      case .text, .fill: break
+      }
       return item
     }
     return other
@@ -129,6 +150,7 @@ extension Canvas {
     for item in items {
       switch item.content {
       case .text(let text, let style): grid.write(text, at: item.position, style: style, clip: item.clip)
+      case .speech: break
       case .fill(let rect, let style): grid.fill(rect, style: style)
       case .highlight(let rect): grid.restyle(rect) { $0.attributes.insert(.reverse) }
       }
@@ -143,8 +165,11 @@ extension Canvas {
     var focused: Set<Int> = []
     for item in items {
       if item.role == .focus { focused.insert(item.position.row) }
-      guard item.role == .text, case .text(let text, _) = item.content else { continue }
-      rows[item.position.row, default: []].append((item.position.column, text))
+      switch item.content {
+      case .text(let text, _) where item.role == .text, .speech(let text):
+        rows[item.position.row, default: []].append((item.position.column, text))
+      default: continue
+      }
     }
     return rows.keys.sorted().compactMap { row in
       let words = rows[row]!.sorted { $0.column < $1.column }.map { trimmed($0.text) }.filter { !$0.isEmpty }

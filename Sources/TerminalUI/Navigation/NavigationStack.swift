@@ -49,7 +49,7 @@ extension NavigationStack: PrimitiveView {
       screens.evaluate(view.id, title: nil, view.content)
       index += 1
     }
-    return [ScreenElement(screens.shown, titles: screens.titles, stack: stack)]
+    return [ScreenElement(screens.shown, titles: screens.titles, stack: stack, focus: context.focus)]
   }
 }
 

@@ -6,8 +6,8 @@ final class ScreenElement: Element {
   private let titles: [String?]
   private let stack: StackModel
 
-  init(_ shown: (content: Element, info: ScreenInfo)?, titles: [String?], stack: StackModel) {
-    content = ScrollIfNeededElement(shown?.content ?? Element())
+  init(_ shown: (content: Element, info: ScreenInfo)?, titles: [String?], stack: StackModel, focus: FocusOrder) {
+    content = ScrollIfNeededElement(shown?.content ?? Element(), focus)
     info = shown?.info ?? ScreenInfo()
     self.titles = titles
     self.stack = stack

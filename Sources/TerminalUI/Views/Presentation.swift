@@ -93,6 +93,16 @@ extension View {
   }
 }
 
+extension View {
+  /// Buttons below each other, in front of all other views.
+  func menu<Actions: View>(isPresented: Binding<Bool>, content: @escaping () -> Actions) -> some View {
+    ModalModifier(
+      content: self, style: .alert, key: isPresented.wrappedValue ? true : nil,
+      modal: { VStack(alignment: .leading) { content() } }, onDismiss: nil,
+      close: { isPresented.wrappedValue = false })
+  }
+}
+
 private struct AlertView<Actions: View, Message: View>: View {
   let title: String
   let actions: Actions

@@ -159,6 +159,13 @@ final class ScrollElement: Element {
 /// Content of a screen: where it is larger than the screen, as with a small terminal, it scrolls to what has the focus.
 @MainActor
 final class ScrollIfNeededElement: WrappedElement {
+  private let focus: FocusOrder
+
+  init(_ content: Element, _ focus: FocusOrder) {
+    self.focus = focus
+    super.init(content)
+  }
+
   override func place(in rect: CellRect, on canvas: Canvas) {
     let height =
       content.expands(.vertical) ? rect.size.height : content.size(Proposal(width: rect.size.width, height: nil)).height
@@ -173,12 +180,17 @@ final class ScrollIfNeededElement: WrappedElement {
         on: canvas)
     }
     let inside = Canvas(clip: CellRect(origin: .zero, size: CellSize(width: rect.size.width, height: height)))
+    let unplaced = focus.items.filter { $0.rect == nil }
     content.place(in: inside.clip, on: inside)
     // The line that has the focus is the last item that highlights.
     let line = inside.items.last { $0.role == .focus }?.position.row ?? 0
     let offset = min(max(0, line - rect.size.height / 2), height - rect.size.height)
     canvas.clipped(to: rect) {
       canvas.append(inside, columns: rect.origin.column, rows: rect.origin.row - offset)
+    }
+    for item in unplaced {
+      item.rect?.origin.column += rect.origin.column
+      item.rect?.origin.row += rect.origin.row - offset
     }
     canvas.scrollPosition = (min(height, offset + rect.size.height), height)
   }

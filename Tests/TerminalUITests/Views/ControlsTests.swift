@@ -348,3 +348,78 @@ import Testing
     #expect(host.text == "x")
   }
 }
+
+@MainActor @Suite struct SmallControlsTests {
+  private struct Menus: View {
+    @State var chosen = "none"
+    @State var value = 0.5
+    @State var opened = ""
+    var body: some View {
+      VStack(alignment: .leading) {
+        Menu("Sort") {
+          Button("By name") { chosen = "name" }
+          Button("By date") { chosen = "date" }
+        }
+        Slider(value: $value, in: 0...1, step: 0.25).frame(width: 20)
+        Link("Open", destination: URL(string: "myapp://x/there")!)
+        Text("\(chosen) \(value) \(opened)")
+      }
+      .onOpenURL { opened = $0.lastPathComponent }
+    }
+  }
+
+  @Test func menusSlidersLinks() {
+    let host = TestHost(width: 40, height: 10) { Menus() }
+    host.press(.enter)
+    #expect(host.lines == ["> By name", "By date"])
+    host.press(.down, .enter)
+    #expect(host.text.contains("date 0.5") && host.focusedLine == "Sort ▾")
+    host.press(.down, .right, .right, .right)
+    #expect(host.text.contains("date 1.0"))
+    host.press(.left)
+    #expect(host.text.contains("date 0.75"))
+    host.press(.down, .enter)
+    #expect(host.text.contains("there"))
+  }
+
+  @Test func whatIsReadInstead() {
+    let host = TestHost(width: 30, height: 5) {
+      VStack(alignment: .leading) {
+        HStack {
+          Text("★★★☆☆").accessibilityLabel("three stars of five")
+          Text("Aspen")
+        }
+        Text("~~~").accessibilityHidden(true)
+        Button("×") {}.accessibilityLabel("Close")
+      }
+    }
+    #expect(host.text == "★★★☆☆ Aspen\n~~~\n▸×◂")
+    #expect(host.lines == ["three stars of five Aspen", "> Close"])
+  }
+
+  @Test func whatATerminalDoesNotHaveCompiles() {
+    struct Ported: View {
+      @State var isOn = false
+      var body: some View {
+        List {
+          Button("Toggle") { withAnimation { isOn.toggle() } }.buttonStyle(.bordered)
+          if isOn { Text("on") }
+        }
+        .listStyle(.plain)
+        .animation(.default, value: isOn)
+        .navigationBarTitleDisplayMode(.inline)
+      }
+    }
+    let host = TestHost { Ported() }
+    host.press(.enter)
+    #expect(host.text.contains("on"))
+  }
+
+  @Test func refreshing() async {
+    let (refreshed, done) = AsyncStream.makeStream(of: Void.self)
+    let host = TestHost { Text("x").refreshable { done.yield() } }
+    host.type("r")
+    var iterator = refreshed.makeAsyncIterator()
+    #expect(await iterator.next() != nil)
+  }
+}
