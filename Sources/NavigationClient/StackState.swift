@@ -50,9 +50,10 @@ public struct StackState: Sendable {
   public var presence: [DevicePresence]
   /// The newest change; nil if there was none since the stack was opened.
   public var lastChange: StackChange?
-  /// How many events are in here.
+  /// How many events are shown: all that are held, but those of other histories under a device's id, and those that need
+  /// a newer version.
   public var eventCount: Int
-  /// All that is in here.
+  /// All that is shown.
   public var vector: VersionVector
 
   /// The values shown, bottom to top.

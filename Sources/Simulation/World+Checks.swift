@@ -127,28 +127,25 @@ extension World {
   }
 
   private static func vector(of stack: StackName, _ disk: SimulatedDisk) -> VersionVector {
-    var vector = VersionVector()
-    for head in disk.contents.heads(of: stack) { vector[head.device] = head.sequence }
-    return vector
+    Holding(of: stack, on: disk).vector
   }
 
   /// Everything is level: now everything must be right.
   func checkAll() {
     guard let disk = daemon.disk else { return }
     for stack in plan.stacks {
-      let events = checkOrder(of: stack, disk, "the daemon")
-      let heads = disk.contents.heads(of: stack)
+      let holding = checkOrder(of: stack, disk, "the daemon")
+      let (events, heads) = (holding.events, holding.heads)
       var specification = SpecificationFold(policy: disk.contents.info(of: stack)?.policy ?? plan.policy)
       for event in events { specification.apply(event) }
-      let conflicts = specification.conflicts.sorted()
+      let conflicts = (specification.conflicts + holding.forks.map(Conflict.fork)).sorted()
       for device in devices {
         guard let state = device.machine?.state(of: stack), let present = device.folder?.present?.disk else { continue }
-        _ = checkOrder(of: stack, present, device.name)
-        if present.contents.heads(of: stack) != heads {
+        let own = checkOrder(of: stack, present, device.name).heads
+        if own != heads {
           violated(
             .sameStack,
-            "\(device.name) \(stack) holds other events than the daemon: "
-              + World.difference(present.contents.heads(of: stack), heads))
+            "\(device.name) \(stack) holds other events than the daemon: " + World.difference(own, heads))
         }
         if state.eventCount != events.count {
           violated(.foldedOnce, "\(device.name) \(stack): \(state.eventCount) events of \(events.count)")
@@ -165,7 +162,7 @@ extension World {
       }
       count("events in the end", events.count)
       for conflict in conflicts { count("conflicts: \(Self.kind(conflict))") }
-      check(promises.all.filter { $0.stack == stack }, events)
+      check(promises.all.filter { $0.stack == stack }, holding.all)
     }
   }
 
@@ -188,31 +185,19 @@ extension World {
   }
 
   /// Each event comes after all that its author held.
-  private func checkOrder(of stack: StackName, _ disk: SimulatedDisk, _ owner: String) -> [Event] {
-    var events: [Event] = []
-    var held = VersionVector()
-    var chains = StackChains(stack: stack)
-    for stored in disk.contents.read(stack, after: 0, maximumBytes: .max) {
-      stored.batch.forEach { record in
-        do {
-          let event = try chains.receive(record.dot, Array(stored.batch.bytes[record.range]))
-          if held[event.dot.device] != event.dot.sequence - 1 || !held.covers(event.context) {
-            violated(.causalDelivery, "\(owner) \(stack): \(event.dot) came before what its author held")
-          }
-          held[event.dot.device] = event.dot.sequence
-          events.append(event)
-        } catch { violated(.causalDelivery, "\(owner) \(stack): \(record.dot) doesn't follow: \(error)") }
-      }
-    }
-    return events
+  private func checkOrder(of stack: StackName, _ disk: SimulatedDisk, _ owner: String) -> Holding {
+    Holding(of: stack, on: disk) { violated(.causalDelivery, "\(owner) \(stack): \($0)") }
   }
 
   /// What was acknowledged is there, or acted again by a later incarnation of its device.
   private func check(_ promises: [Promises.Promise], _ events: [Event]) {
-    var byDot: [Dot: Event] = [:]
-    for event in events { byDot[event.dot] = event }
-    var used = Set(promises.compactMap { byDot[$0.dot]?.action == $0.action ? $0.dot : nil })
-    for promise in promises where byDot[promise.dot]?.action != promise.action {
+    var byDot: [Dot: [Event]] = [:]
+    for event in events { byDot[event.dot, default: []].append(event) }
+    func isThere(_ promise: Promises.Promise) -> Bool {
+      byDot[promise.dot]?.contains { $0.action == promise.action } == true
+    }
+    var used = Set(promises.compactMap { isThere($0) ? $0.dot : nil })
+    for promise in promises where !isThere(promise) {
       let ids = devices[promise.device].ids
       let again = events.first { event in
         event.dot.device != promise.dot.device && ids.contains(event.dot.device) && !used.contains(event.dot)

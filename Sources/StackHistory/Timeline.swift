@@ -13,6 +13,8 @@ package struct Timeline: ~Copyable {
   package let stack: StackName
   private var fold: StackFold
   private var chains: StackChains
+  /// What was folded, once there is something that can't be read; nil before.
+  private var foldable: VersionVector?
   /// The events' canonical bytes, one behind the other.
   private var bytes: [UInt8] = []
   private var records: [Record] = []
@@ -69,14 +71,30 @@ package struct Timeline: ~Copyable {
 
   /// Takes in the next event of the log as its canonical bytes.
   ///
+  /// - Returns: false if it is left out, because it is of a newer kind or rests on one that is.
   /// - Throws: what is wrong with it; the timeline is as before then.
   package mutating func receive(
     _ device: DeviceID, _ sequence: Int, _ bytes: [UInt8], in range: Range<Int>
-  ) throws(ChainFault) {
+  ) throws(ChainFault) -> Bool {
     keepCheckpoint()
-    let event = try chains.receive(device, sequence, bytes, in: range)
+    guard let event = try chains.receive(device, sequence, bytes, in: range) else {
+      if foldable == nil {
+        foldable = chains.vector
+        foldable?[device] = sequence - 1
+      }
+      return false
+    }
+    guard isFoldable(event) else { return false }
     self.bytes.append(contentsOf: bytes[range])
     take(event)
+    return true
+  }
+
+  private mutating func isFoldable(_ event: Event) -> Bool {
+    guard let known = foldable else { return true }
+    guard known.covers(event.context), known[event.dot.device] == event.dot.sequence - 1 else { return false }
+    foldable?[event.dot.device] = event.dot.sequence
+    return true
   }
 
   /// Takes in the next event of the log.

@@ -83,24 +83,27 @@ struct DaemonHandler: LoopHandler {
   mutating func commands(_ commands: [Command], at now: Moment) {
     let moment = ServerCore.Moment(now)
     for command in commands {
-      switch command {
-      case .appended(let number, let offsets, let writeAhead):
-        core.appendsDurable(number, firstOffsets: offsets, at: moment)
-        if let writeAhead { core.report("write_ahead_bytes", writeAhead) }
-      case .appendFailed(let number, let failure): core.appendsFailed(number, failure, at: moment)
-      case .loaded(let loader): core.stackLoaded(loader, at: moment)
-      case .notLoaded(let stack, let failure): core.stackNotLoaded(stack, failure, at: moment)
-      case .read(let read, let start, let batches): core.batchesRead(read, after: start, batches, at: moment)
-      case .readFailed(let read, let failure): core.readFailed(read, failure, at: moment)
-      case .recalled(let recall, let recalled): core.recalled(recall, recalled, at: moment)
-      case .recallFailed(let recall, let failure): core.recallFailed(recall, failure, at: moment)
-      case .listed(let stacks, let peer): core.listed(stacks, for: peer, at: moment)
-      case .listFailed(let peer, let failure): core.listFailed(for: peer, failure, at: moment)
-      case .found(let wish, let found): self.found(found, for: wish, at: moment)
-      case .stop:
-        core.stopping()
-        if stopAt == nil { stopAt = now.monotonic + Self.stopMilliseconds }
-      }
+      if case .stop = command, stopAt == nil { stopAt = now.monotonic + Self.stopMilliseconds }
+      self.command(command, at: moment)
+    }
+  }
+
+  private mutating func command(_ command: Command, at moment: ServerCore.Moment) {
+    switch command {
+    case .appended(let number, let offsets, let writeAhead):
+      core.appendsDurable(number, firstOffsets: offsets, at: moment)
+      if let writeAhead { core.report("write_ahead_bytes", writeAhead) }
+    case .appendFailed(let number, let failure): core.appendsFailed(number, failure, at: moment)
+    case .loaded(let loader): core.stackLoaded(loader, at: moment)
+    case .notLoaded(let stack, let failure): core.stackNotLoaded(stack, failure, at: moment)
+    case .read(let read, let start, let batches): core.batchesRead(read, after: start, batches, at: moment)
+    case .readFailed(let read, let failure): core.readFailed(read, failure, at: moment)
+    case .recalled(let recall, let recalled): core.recalled(recall, recalled, at: moment)
+    case .recallFailed(let recall, let failure): core.recallFailed(recall, failure, at: moment)
+    case .listed(let stacks, let peer): core.listed(stacks, for: peer, at: moment)
+    case .listFailed(let peer, let failure): core.listFailed(for: peer, failure, at: moment)
+    case .found(let wish, let found): self.found(found, for: wish, at: moment)
+    case .stop: core.stopping()
     }
   }
 
@@ -166,7 +169,12 @@ struct DaemonHandler: LoopHandler {
         switch action {
         case .send(let peers, let bytes, let kind): send(bytes, to: peers, kind, at: moment)
         case .load(let stack): store.reads.post(.load(stack))
-        case .commit(let commit): store.writes.post(.commit(commit))
+        case .commit(let commit):
+          if let done = store.commitAtOnce(commit) {
+            command(done, at: moment)
+          } else {
+            store.writes.post(.commit(commit))
+          }
         case .read(let read): store.reads.post(.read(read))
         case .recall(let recall): store.reads.post(.recall(recall))
         case .list(let space, let peer): store.reads.post(.list(space, peer))

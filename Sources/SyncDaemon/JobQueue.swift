@@ -8,6 +8,10 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
   private var jobs: [Job] = []
   private var isClosed = false
   private var isCut = false
+  /// The thread that takes the jobs has none.
+  private var isWaiting = false
+  /// Another thread does its work.
+  private var isLent = false
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
 
@@ -28,8 +32,27 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
   func post(_ job: Job) {
     pthread_mutex_lock(mutex)
     if !isClosed { jobs.append(job) }
-    pthread_cond_signal(changed)
     pthread_mutex_unlock(mutex)
+    pthread_cond_signal(changed)
+  }
+
+  /// Runs the body in the place of the thread that takes the jobs, if that one waits for some: the two never work at the
+  /// same time, and what is posted meanwhile comes after. False if it is at work.
+  func standIn(_ body: () -> Void) -> Bool {
+    pthread_mutex_lock(mutex)
+    guard isWaiting, jobs.isEmpty, !isClosed else {
+      pthread_mutex_unlock(mutex)
+      return false
+    }
+    isLent = true
+    pthread_mutex_unlock(mutex)
+    body()
+    pthread_mutex_lock(mutex)
+    isLent = false
+    let hasNews = !jobs.isEmpty || isClosed
+    pthread_mutex_unlock(mutex)
+    if hasNews { pthread_cond_signal(changed) }
+    return true
   }
 
   /// What was posted is still done.
@@ -61,9 +84,11 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
   func next(waits: Bool = true) -> [Job]? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    while jobs.isEmpty, waits || isClosed {
-      if isClosed { return nil }
+    while isLent || jobs.isEmpty && (waits || isClosed) {
+      if isClosed, !isLent { return nil }
+      isWaiting = true
       pthread_cond_wait(changed, mutex)
+      isWaiting = false
     }
     var taken: [Job] = []
     swap(&taken, &jobs)

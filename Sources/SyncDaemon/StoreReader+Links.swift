@@ -32,6 +32,7 @@ extension StoreReader {
       through = after
     } else {
       through = try log.offset(in: order.stack, lackedBy: order.lackedBy)
+      runs = try copies(order, chains)
     }
     var count = 0
     var bytes = 0
@@ -43,7 +44,7 @@ extension StoreReader {
         for record in stored.batch.records {
           offset += 1
           if offset <= through { continue }
-          if !order.lackedBy.contains(record.dot) {
+          if !order.lackedBy.contains(record.dot), !chains.retired.contains(record.dot.device) {
             let size = record.range.count
             if count > 0, count == order.maximumEvents || bytes + size > order.maximumBytes {
               return .events(runs: runs, through: through)
@@ -51,7 +52,7 @@ extension StoreReader {
             count += 1
             bytes += size
             let event = Array(stored.batch.bytes[record.range])
-            if let last = runs.last, last.device == record.dot.device {
+            if let last = runs.last, last.device == record.dot.device, last.lastSequence + 1 == record.dot.sequence {
               runs[runs.count - 1].events.append(event)
             } else {
               runs.append(
@@ -64,6 +65,23 @@ extension StoreReader {
         }
       }
     }
+  }
+
+  /// What the copies of forked histories have that is lacked.
+  private func copies(_ order: ReadOrder, _ chains: StackChains) throws -> [EventRun] {
+    var runs: [EventRun] = []
+    for chain in chains.copies(lackedBy: order.lackedBy) {
+      let first = order.lackedBy[chain] + 1
+      let events = try log.events(of: chain, in: order.stack, sequences: first...max(first, chains.vector[chain]))
+      for part in EventRun.parts(of: events, order.maximumEvents, order.maximumBytes) {
+        let sequence = first + part.lowerBound
+        runs.append(
+          EventRun(
+            device: chain, firstSequence: sequence, previous: try digest(before: Dot(chain, sequence), chains),
+            events: Array(events[part])))
+      }
+    }
+    return runs
   }
 
   private func digest(before dot: Dot, _ chains: StackChains) throws -> Digest {

@@ -158,20 +158,21 @@ final class StoreReader {
 private struct AuthorWalk {
   let stack: StackName
   var offset = 0
-  private var states: [DeviceID: AuthorState] = [:]
+  private var chains: StackChains
 
-  init(stack: StackName) { self.stack = stack }
+  init(stack: StackName) {
+    self.stack = stack
+    chains = StackChains(stack: stack)
+  }
 
   /// Passes over the next batch.
   ///
   /// - Returns: its authors' states before it.
-  mutating func pass(_ stored: StoredBatch) throws(DecodeError) -> [AuthorState] {
-    let before = stored.batch.authors.map { states[$0.device] ?? AuthorState(device: $0.device) }
-    var now = Dictionary(uniqueKeysWithValues: before.map { ($0.device, $0) })
-    try stored.batch.forEach { (record) throws(DecodeError) in
-      _ = try EventCodec.decode(stored.batch.bytes, in: record.range, after: &now[record.dot.device]!)
+  mutating func pass(_ stored: StoredBatch) throws(ChainFault) -> [AuthorState] {
+    let before = stored.batch.authors.map { chains.authorState(of: $0.device) }
+    try stored.batch.forEach { (record) throws(ChainFault) in
+      try chains.receive(record.dot.device, record.dot.sequence, stored.batch.bytes, in: record.range)
     }
-    for (device, state) in now { states[device] = state }
     offset = stored.firstOffset + stored.batch.count - 1
     return before
   }

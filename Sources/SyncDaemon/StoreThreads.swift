@@ -1,4 +1,5 @@
 import EventLog
+import Glibc
 import NavigationModel
 import Replication
 import WireFormat
@@ -39,31 +40,48 @@ final class StoreThreads: Sendable {
   let writes = JobQueue<WriteJob>()
   let reads = JobQueue<ReadJob>()
   private let threads: [JoinedThread]
+  private let writer: StoreWriter
 
   /// Opens the log on the thread that will write it. Blocks until it is open.
   init(_ store: SyncDaemonOptions.Store, log: DaemonLog) throws {
-    let answer = JobQueue<Result<(Opened, ReaderInTransit), LogError>>()
+    let answer = JobQueue<Result<(Opened, StoreWriter, ReaderInTransit), LogError>>()
     let writes = writes
-    let writer = try JoinedThread(name: "log-writer") {
+    let thread = try JoinedThread(name: "log-writer") {
       do throws(LogError) {
         let store = try openLog(store)
-        answer.post(.success((try Self.look(at: store), ReaderInTransit(try store.log.makeReader()))))
-        StoreWriter(store.log, log).run(writes)
+        let writer = StoreWriter(store.log, log)
+        answer.post(.success((try Self.look(at: store), writer, ReaderInTransit(try store.log.makeReader()))))
+        writer.run(writes)
       } catch {
         answer.post(.failure(error))
       }
     }
     let reads = reads
     do {
-      let (opened, transit) = try answer.answer().get()
+      let (opened, writer, transit) = try answer.answer().get()
       self.opened = opened
-      threads = [writer, try JoinedThread(name: "log-reader") { StoreReader(transit.take(), log).run(reads) }]
+      self.writer = writer
+      threads = [thread, try JoinedThread(name: "log-reader") { StoreReader(transit.take(), log).run(reads) }]
     } catch {
       writes.close()
-      writer.join()
+      thread.join()
       throw error
     }
   }
+
+  /// Makes a commit on the caller's thread, if it is small, nothing else is written and the last one was quick: two
+  /// changes of threads are a tenth of the time from an action to another device's screen. A disk that gets slow holds
+  /// the caller up once.
+  ///
+  /// - Returns: what came of it, nil if it is not made: then it is to be posted.
+  func commitAtOnce(_ commit: ServerCore.Commit) -> DaemonHandler.Command? {
+    guard commit.parts.reduce(0, { $0 + $1.batch.bytes.count }) <= Self.smallCommit else { return nil }
+    var result: DaemonHandler.Command?
+    return writes.standIn { if writer.isQuick { result = writer.append(commit) } } ? result : nil
+  }
+
+  /// In bytes of events.
+  private static let smallCommit = 16 * 1024
 
   /// Ends both threads: what was posted to be written is written, what was to be read has nobody left who waits for it,
   /// the log is closed. Any thread but those two.
@@ -128,12 +146,16 @@ private final class ReaderInTransit: @unchecked Sendable {
 
 /// The thread that commits. Facts come after commits, one at a time: each takes a sync of its own, and when a whole fleet
 /// says its names at once nobody's events wait for that.
-final class StoreWriter {
+///
+/// Sendable: one thread at a time uses it, its own or the one that stands in for it (``JobQueue/standIn(_:)``).
+final class StoreWriter: @unchecked Sendable {
   private let log: any EventLog
   private let lines: DaemonLog
   private var outbox = Outbox()
   /// To be kept, the newest of each.
   private var facts: [String: [UInt8]] = [:]
+  /// Whether the last commit took less than a millisecond, as on a disk that is neither slow nor busy.
+  private(set) var isQuick = false
 
   init(_ log: any EventLog, _ lines: DaemonLog) {
     self.log = log
@@ -162,7 +184,13 @@ final class StoreWriter {
 
   private static func weight(_ key: String) -> Int { key.hasPrefix(DeviceNameFact.prefix) ? 1 : 0 }
 
-  private func append(_ commit: ServerCore.Commit) -> DaemonHandler.Command {
+  /// - Parameters:
+  ///   - start: and what `end` gives, in monotonic nanoseconds.
+  func append(
+    _ commit: ServerCore.Commit, startedAt start: Int = monotonicNanoseconds(),
+    endedAt end: () -> Int = monotonicNanoseconds
+  ) -> DaemonHandler.Command {
+    defer { isQuick = end() - start < 1_000_000 }
     do throws(LogError) {
       let offsets = try log.append(commit.parts.map(LogAppend.init))
       let writeAhead = (log as? SQLiteLog)?.writeAheadBytes
@@ -182,6 +210,12 @@ final class StoreWriter {
       lines.write(.warning, "a fact could not be kept", [("key", key), ("problem", "\(error)")])
     }
   }
+}
+
+func monotonicNanoseconds() -> Int {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
 }
 
 extension LogAppend {

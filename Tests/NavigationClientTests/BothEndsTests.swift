@@ -195,10 +195,13 @@ private final class BothEnds {
       client.core.headsRead(name, start: .vector(stack.chains.heads), localHead: stack.localHead)
     case .checkHeads(let name, let heads):
       let stack = try #require(client.replica.stacks[name])
-      let forked = try stack.forks(heads, own: Set([client.replica.device].compactMap(\.self)), log: client.replica.log)
+      let compared = try stack.compare(
+        heads, own: Set([client.replica.device].compactMap(\.self)), log: client.replica.log)
       var has = VersionVector()
       for head in heads { has[head.device] = head.sequence }
-      client.core.headsChecked(name, forked: forked, isBehind: !has.covers(stack.chains.vector), now: now)
+      client.core.headsChecked(
+        name, forked: compared.forked, disputed: compared.disputed, isBehind: !has.covers(stack.chains.vector), now: now
+      )
     case .readEvents(let order):
       let stack = try #require(client.replica.stacks[order.stack])
       let (runs, through) = try stack.runs(
@@ -207,10 +210,14 @@ private final class BothEnds {
       client.core.eventsRead(order.stack, runs: runs, through: through)
     case .deliver(let name, let batch, _, let bytes):
       try client.replica.receive(batch, of: name)
+      if let stack = client.replica.stacks[name], stack.takePassedOver() {
+        client.core.follow(name, policy: stack.policy, now: now)
+      }
       try commit(client, own: false)
       client.core.consumed(bytes)
     case .policy(_, let policy): #expect(policy == .merge)
     case .acknowledged(let name, let device, let through):
+      client.replica.stacks[name]?.agree(device, through: through)
       guard device == client.replica.device else { return }
       client.acknowledged[name] = through
       let stored = log.heads(of: name).first { $0.device == device }?.sequence ?? 0
@@ -328,13 +335,18 @@ private final class BothEnds {
 
   private var isEven: Bool {
     stacks.allSatisfy { stack in
-      var daemon = VersionVector()
-      for head in log.heads(of: stack) { daemon[head.device] = head.sequence }
+      var daemon = StackChains(stack: stack)
+      for stored in log.read(stack, after: 0, maximumBytes: .max) {
+        for record in stored.batch.records {
+          _ = try? daemon.receive(record.dot, Array(stored.batch.bytes[record.range]))
+        }
+      }
       return clients.allSatisfy { client in
-        guard let held = client.replica.stacks[stack]?.chains.vector, let device = client.replica.device else {
+        guard let chains = client.replica.stacks[stack]?.chains, let device = client.replica.device else {
           return false
         }
-        return held == daemon && client.acknowledged[stack, default: 0] == held[device]
+        let held = chains.vector
+        return chains.liveHeads == daemon.liveHeads && client.acknowledged[stack, default: 0] == held[device]
       }
     }
   }

@@ -34,6 +34,17 @@ import WireFormat
     #expect(log.log.fact("newest-time") == [1])
   }
 
+  @Test("Only after a commit that was quick the next may be made by the loop")
+  func slowDisk() throws {
+    let log = OrderedLog()
+    let writer = StoreWriter(log, DaemonLog(level: .error))
+    #expect(!writer.isQuick)
+    _ = writer.append(ServerCore.Commit(number: 1, parts: []), startedAt: 1_000_000, endedAt: { 1_900_000 })
+    #expect(writer.isQuick)
+    _ = writer.append(ServerCore.Commit(number: 2, parts: []), startedAt: 1_000_000, endedAt: { 2_100_000 })
+    #expect(!writer.isQuick)
+  }
+
   private func part() throws -> ServerCore.CommitPart {
     let stack = try StackName("s/main")
     let device = DeviceID(high: 0, low: 1)

@@ -44,8 +44,11 @@ enum FoldBench {
       var chains = StackChains(stack: stack)
       var fold = StackFold(policy: .merge)
       try batch.forEach { (record) throws(ChainFault) in
-        fold.apply(
-          try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range))
+        guard let event = try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
+        else {
+          return
+        }
+        fold.apply(event)
       }
       times.append((processorTime() - start) / Double(events.count))
       precondition(chains == writer)

@@ -12,6 +12,16 @@ struct HistoryItem: Sendable {
   var event: Event
   /// The author's digest before the event.
   var previous: Digest
+  var standing = Standing.folded
+
+  /// What becomes of an event.
+  enum Standing: Sendable {
+    case folded
+    /// Another history under the device's id is folded.
+    case rival
+    /// Something that it rests on isn't there, or can't be read.
+    case held
+  }
 }
 
 /// Where commands read histories from: a daemon, a store on the disk, or a file of JSON lines.
@@ -61,8 +71,13 @@ final class History {
   let policy: Policy
   private(set) var names: DeviceNames
   private(set) var chains: StackChains
-  /// The number of events when the walk began.
-  let head: Int
+  /// The number of events when the walk began; where a device id has several histories, of those that are folded, when
+  /// the walk has ended.
+  private(set) var head: Int
+  /// Events that have rivals of the same dot; known when the walk has begun.
+  private(set) var forks: [Dot] = []
+  /// What a timeline left out: events of histories that aren't folded, and what waits for others.
+  private(set) var unfolded: [HistoryItem] = []
   let lastStored: Int?
   /// The devices that acted on it by then.
   let authors: [DeviceID]
@@ -70,6 +85,8 @@ final class History {
   var file: FileHistory?
   private let source: HistorySource
   private let items: [HistoryItem]
+  /// What was given, once there is something that can't be read; nil before.
+  private var foldable: VersionVector?
 
   /// Finds the stack in a source.
   ///
@@ -127,45 +144,94 @@ final class History {
       "there is no stack \(stack) in \(source.name)" + (others.isEmpty ? "" : "; in that space there are \(there)"))
   }
 
-  /// Gives every event in log order, until the body says false or the head of the beginning is reached. Once.
+  /// Gives every event in log order, until the body says false or the head of the beginning is reached. Once. Where a
+  /// device id has several histories it is the order in which they are folded.
   ///
+  /// - Parameter rivals: whether events that aren't folded are wanted, too.
   /// - Throws: a ``CommandError`` with ``ExitCode/damage`` at the first event that doesn't continue its chain.
-  func walk(_ body: (HistoryItem) throws -> Bool) async throws {
+  func walk(rivals: Bool = false, _ body: (HistoryItem) throws -> Bool) async throws {
     if case .file = source {
       for item in items where try !body(item) { return }
-      return
+    } else if hasForks {
+      try await walkForked(rivals, body)
+    } else {
+      try await walkBatches { batch, first, stored in try take(batch, at: first, stored: stored, body) }
     }
-    try await walkBatches { batch, first, stored in try take(batch, at: first, stored: stored, body) }
   }
 
-  /// All of it as a timeline, once. What can be read before a damaged place is in there.
+  private var hasForks: Bool { authors.contains(where: Fork.mayBeCopy) }
+
+  /// The conflicts that a fold found, with those of forked histories.
+  func conflicts(_ fold: inout StackFold) -> [Conflict] { (fold.conflicts() + forks.map(Conflict.fork)).sorted() }
+
+  /// All of it as a timeline, once. What can be read before a damaged place is in there; what isn't folded is noted in
+  /// ``unfolded``.
   ///
   /// - Parameter goesOn: whether a daemon keeps sending; see ``followBatches(_:)``.
   func load(into timeline: inout Timeline, goesOn: Bool = false, _ progress: (Int) -> Void) async throws {
     if case .file = source {
-      for item in items {
-        do { try timeline.append(item.event) } catch { throw damage(at: item.offset, "\(error)") }
+      for item in items { try append(item, to: &timeline) }
+    } else if hasForks {
+      try await walkForked(true) { item in
+        if case .folded = item.standing { try append(item, to: &timeline) } else { unfolded.append(item) }
+        return true
       }
-      return
-    }
-    try await walkBatches(goesOn: goesOn) { batch, first, _ in
-      try receive(batch, at: first, into: &timeline)
-      progress(timeline.count)
-      return true
+    } else {
+      try await walkBatches(goesOn: goesOn) { batch, first, _ in
+        try receive(batch, at: first, into: &timeline)
+        progress(timeline.count)
+        return true
+      }
     }
   }
 
-  /// Takes the events of a batch into a timeline; those that are there already are left out.
+  private func append(_ item: HistoryItem, to timeline: inout Timeline) throws {
+    do { try timeline.append(item.event) } catch { throw damage(at: item.offset, "\(error)") }
+  }
+
+  /// Takes the events of a batch into a timeline; those that are there already are left out, and those that can't be
+  /// read, with what rests on them.
   func receive(_ batch: EventBatch, at first: Int, into timeline: inout Timeline) throws {
     var offset = first
     do throws(ChainFault) {
       try batch.forEach { (record) throws(ChainFault) in
-        if timeline.number(of: record.dot) == nil {
-          try timeline.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
+        if timeline.number(of: record.dot) == nil,
+          try !timeline.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
+        {
+          head -= 1
         }
         offset += 1
       }
     } catch { throw damage(at: offset, "\(error)") }
+  }
+
+  private func walkForked(_ rivals: Bool, _ body: (HistoryItem) throws -> Bool) async throws {
+    var claims = StackClaims(stack: stack)
+    var places: [Dot: (offset: Int, storedAt: Int?)] = [:]
+    try await walkBatches { (batch, first, stored) in
+      var offset = first
+      try batch.forEach { record in
+        defer { offset += 1 }
+        do {
+          let event = try claims.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
+          if let event, places[event.dot] == nil { places[event.dot] = (offset, stored) }
+        } catch { throw damage(at: offset, "\(error)") }
+      }
+      return true
+    }
+    chains = claims.chains
+    let admission = claims.admission
+    forks = admission.forks
+    head = admission.folded.count
+    var order = admission.folded.map { ($0, HistoryItem.Standing.folded) }
+    if rivals { order += admission.rivals.map { ($0, .rival) } + admission.waiting.map { ($0, .held) } }
+    for (claim, standing) in order {
+      let place = places[claim.event.dot]
+      let item = HistoryItem(
+        offset: place?.offset ?? 0, storedAt: place?.storedAt, event: claim.event, previous: claim.previous,
+        standing: standing)
+      guard try body(item) else { return }
+    }
   }
 
   /// Gives the batches until the body says false or the head of the beginning is reached.
@@ -243,15 +309,31 @@ final class History {
       guard goesOn else { return }
       defer { offset += 1 }
       let previous = chains.digest(of: record.dot.device)
-      let event: Event
+      let read: Event?
       do {
-        event = try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
+        read = try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
       } catch {
         throw damage(at: offset, "\(error)")
+      }
+      // Neither what can't be read nor what rests on it is folded.
+      if read == nil, foldable == nil {
+        foldable = chains.vector
+        foldable?[record.dot.device] = record.dot.sequence - 1
+      }
+      guard let event = read, isFoldable(event) else {
+        head -= 1
+        return
       }
       goesOn = try body(HistoryItem(offset: offset, storedAt: stored, event: event, previous: previous))
     }
     return goesOn
+  }
+
+  private func isFoldable(_ event: Event) -> Bool {
+    guard let known = foldable else { return true }
+    guard known.covers(event.context), known[event.dot.device] == event.dot.sequence - 1 else { return false }
+    foldable?[event.dot.device] = event.dot.sequence
+    return true
   }
 
   private func damage(at offset: Int, _ problem: String) -> CommandError {

@@ -51,7 +51,7 @@ package struct Export: RunnableCommand {
       return true
     }
     progress.clear()
-    let heads = history.chains.heads.map {
+    let heads = history.chains.foldedHeads.map {
       ExportTrailer.Head(device: $0.device.description, sequence: $0.sequence, digest: $0.digest)
     }
     try line(ExportTrailer(count: count, heads: heads).bytes)

@@ -71,6 +71,12 @@ package struct Log: RunnableCommand {
       }
     }
 
+    /// What isn't folded is no conflict of the fold's, but what the person looks for who asks for them.
+    func takes(_ item: HistoryItem) -> Bool {
+      let time = item.event.timestamp.milliseconds
+      return time >= since && time < until && devices?.contains(item.event.dot.device) ?? true
+    }
+
     func takes(_ number: Int, _ loaded: LoadedHistory) -> Bool {
       let time = loaded.timeline.time(of: number)
       guard time >= since, time < until else { return false }
@@ -105,6 +111,9 @@ package struct Log: RunnableCommand {
     }
     // A drawing needs to know who knew what before its first line.
     try pass((graph || output.json ? 1 : min(from, loaded.timeline.count + 1))..<loaded.timeline.count + 1)
+    for item in loaded.history.unfolded where last == nil && filter.takes(item) {
+      try buffered.print(lines.line(item, loaded, console))
+    }
     try buffered.flush()
     guard follow else { return }
     try await loaded.history.followBatches(after: loaded.timeline.count) { batch, first in
@@ -163,6 +172,26 @@ private struct LogLines {
       line += "\n" + console.styled("      ! \(text(of: conflict, loaded.names, values))", .yellow)
     }
     return line
+  }
+
+  /// The line of an event that isn't folded.
+  func line(_ item: HistoryItem, _ loaded: LoadedHistory, _ console: Console) -> String {
+    if json {
+      return String(
+        decoding: JSONLines.line(
+          item.event, stack: loaded.history.stack.description, previous: item.previous,
+          deviceText: loaded.history.deviceText),
+        as: UTF8.self)
+    }
+    let time = console.styled(timeText(item.event.timestamp.milliseconds, on: console), .dim)
+    let who = console.styled(loaded.text(item.event.dot), .cyan)
+    let standing =
+      switch item.standing {
+      case .folded: ""
+      case .rival: "another history under this device's id: not folded"
+      case .held: "waits for what it rests on"
+      }
+    return "-  \(time)  \(who)  \(text(of: item.event.action))" + console.styled("  (\(standing))", .yellow)
   }
 
   private mutating func jsonLine(_ number: Int, _ isWanted: Bool, _ loaded: LoadedHistory) -> String? {

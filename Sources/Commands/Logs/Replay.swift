@@ -120,15 +120,15 @@ package struct Replay: RunnableCommand {
     if output.json {
       return try console.write(
         JSONLines.result(
-          stack: fold.entries(), conflicts: fold.conflicts(), deviceText: loaded.history.deviceText) + [10])
+          stack: fold.entries(), conflicts: loaded.history.conflicts(&fold), deviceText: loaded.history.deviceText) + [10])
     }
-    try StackPrinter(console: console, names: loaded.names).print(fold.entries(), fold.conflicts())
+    try StackPrinter(console: console, names: loaded.names).print(fold.entries(), loaded.history.conflicts(&fold))
   }
 
   private func showConflicts(_ loaded: LoadedHistory, at end: Int, _ console: Console) throws {
     var fold = loaded.timeline.fold(through: end)
     let values = loaded.values(of: fold.entries())
-    let conflicts = fold.conflicts()
+    let conflicts = loaded.history.conflicts(&fold)
     for conflict in conflicts.prefix(20) {
       console.say("! \(Commands.text(of: conflict, loaded.names, values))")
     }

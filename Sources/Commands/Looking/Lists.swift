@@ -168,7 +168,7 @@ package struct Status: RunnableCommand {
         endpoint, "\(connected ? "connected" : "not connected") since \(since)", "\(stacks) stacks",
         "\(behind) events to come, \(ahead) to go",
       ]
-      if forked > 0 { words.append("\(forked) stacks with two histories stand still") }
+      if forked > 0 { words.append("\(counted(forked, "stack")) with several histories under one device id") }
       if heldBack > 0 { words.append("\(heldBack) held back") }
       if let problem { words.append(problem) }
       return words.joined(separator: "; ")

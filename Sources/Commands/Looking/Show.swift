@@ -45,7 +45,7 @@ package struct Show: RunnableCommand {
     let history = loaded.history
     var fold = try loaded.fold(at: at)
     let entries = fold.entries()
-    let conflicts = fold.conflicts()
+    let conflicts = history.conflicts(&fold)
     guard output.json else {
       let then = at.map { " as of \($0.argumentText)" } ?? ""
       try console.print(

@@ -59,6 +59,11 @@ private struct Watcher: ~Copyable {
   var names = DeviceNames()
   var chains: StackChains
   var fold: StackFold?
+  /// All that came, where it can't be folded as it comes: a device id has several histories, or an event can't be read.
+  var claims: StackClaims?
+  var forks: [Dot] = []
+  /// What comes is of the follow before.
+  var isAsking = false
   var isLive = false
   var told: Set<Conflict> = []
 
@@ -73,16 +78,19 @@ private struct Watcher: ~Copyable {
   /// Returns when as many changes as were asked for have come.
   mutating func follow(_ session: DaemonSession) async throws {
     try await learnNames(session)
-    session.send(.follow(Follow(stack: stack.description, start: .vector(chains.heads))))
+    session.send(.follow(Follow(stack: stack.description, start: .vector(chains.liveHeads))))
     while true {
       switch try await session.next() {
       case .following(let following):
+        isAsking = false
         if fold == nil, let policy = following.policy { fold = StackFold(policy: policy) }
         if !following.exists { console.say("nobody has acted on \(stack) yet; waiting for the first") }
+      case .events where isAsking: continue
       case .events(let events):
         if fold == nil { fold = StackFold(policy: try await policy(session)) }
         try await take(events, session)
         if remaining == 0 { return }
+      case .live where isAsking: continue
       case .live:
         if !isLive {
           isLive = true
@@ -107,18 +115,28 @@ private struct Watcher: ~Copyable {
 
   private mutating func take(_ events: EventsMessage, _ session: DaemonSession) async throws {
     var fresh: [Event] = []
+    var needsClaims = false
     do {
       let batch = try EventBatch(bytes: events.batch)
       var chains = self.chains
       try batch.forEach { (record) throws(ChainFault) in
-        guard !chains.vector.contains(record.dot) else { return }
-        fresh.append(
-          try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range))
+        guard !chains.vector.contains(record.dot), !chains.retired.contains(record.dot.device) else { return }
+        let (device, sequence) = (record.dot.device, record.dot.sequence)
+        let event: Event?
+        if claims != nil {
+          event = try claims!.receive(device, sequence, batch.bytes, in: record.range)
+          chains = claims!.chains
+        } else {
+          event = try chains.receive(device, sequence, batch.bytes, in: record.range)
+        }
+        if let event { fresh.append(event) } else { needsClaims = true }
       }
       self.chains = chains
     } catch {
       throw CommandError(.damage, "the daemon sent an event of \(stack) that can't be taken: \(error)")
     }
+    if claims != nil { return try foldAnew(fresh) }
+    if needsClaims { return beginAgain(session) }
     for event in fresh {
       let isVoid = fold?.apply(event) ?? true
       guard isLive, remaining != 0 else { continue }
@@ -128,10 +146,37 @@ private struct Watcher: ~Copyable {
     }
   }
 
+  /// What is to be folded may be another history now, so all of it is needed.
+  private mutating func beginAgain(_ session: DaemonSession) {
+    console.say("\(stack): a device id has several histories, or an event needs a newer version; it is read anew")
+    claims = StackClaims(stack: stack)
+    chains = StackChains(stack: stack)
+    fold = nil
+    isLive = false
+    isAsking = true
+    session.send(.unfollow(Unfollow(stack: stack.description)))
+    session.send(.follow(Follow(stack: stack.description)))
+  }
+
+  private mutating func foldAnew(_ fresh: [Event]) throws {
+    guard let admission = claims?.admission, let policy = fold?.policy else { return }
+    var folded = StackFold(policy: policy)
+    var voids: Set<Dot> = []
+    for event in admission.events where folded.apply(event) { voids.insert(event.dot) }
+    fold = consume folded
+    forks = admission.forks
+    for event in fresh where isLive && remaining != 0 {
+      try printChange(event, voids.contains(event.dot))
+      if let left = remaining { remaining = left - 1 }
+    }
+  }
+
+  private mutating func conflicts() -> [Conflict] { ((fold?.conflicts() ?? []) + forks.map(Conflict.fork)).sorted() }
+
   private mutating func printBeginning() throws {
     guard fold != nil else { return }
     let entries = fold?.entries() ?? []
-    let conflicts = fold?.conflicts() ?? []
+    let conflicts = conflicts()
     told = Set(conflicts)
     if json { return try printJSON(event: nil, entries, conflicts) }
     try console.print("\(stack)  \(breadcrumbs(entries))")
@@ -139,7 +184,7 @@ private struct Watcher: ~Copyable {
 
   private mutating func printChange(_ event: Event, _ isVoid: Bool) throws {
     let entries = fold?.entries() ?? []
-    let conflicts = fold?.conflicts() ?? []
+    let conflicts = conflicts()
     if json { return try printJSON(event: event, entries, conflicts) }
     let time = console.styled(localTimeOfDay(milliseconds: event.timestamp.milliseconds), .dim)
     let who = console.styled(names.text(event.dot.device), .cyan)

@@ -68,7 +68,7 @@ extension Engine {
       newConflicts: stack.conflicts.filter { !stack.seenConflicts.contains($0) }, connection: connection,
       isLive: stack.isLive, waiting: waiting(of: name), problem: storageProblem ?? stack.problem,
       presence: stack.presence.values.sorted { ($0.name, $0.device) < ($1.name, $1.device) },
-      lastChange: stack.lastChange, eventCount: stack.replica.fold.count, vector: stack.replica.chains.vector)
+      lastChange: stack.lastChange, eventCount: stack.replica.fold.count, vector: stack.replica.fold.vector)
     stack.hub.publish(state, changes)
   }
 

@@ -20,10 +20,11 @@ extension Engine {
     case .disconnect: disconnect()
     case .send(let message): send(message.encoded())
     case .readHeads(let name):
-      commit(at: now)
       guard let stack = stacks[name]?.replica else { return core.unfollow(name) }
+      replica.settle(name)
+      commit(at: now)
       guard isRead(name, at: now) else { return }
-      core.headsRead(name, start: .vector(stack.chains.heads), localHead: stack.localHead)
+      core.headsRead(name, start: .vector(stack.chains.liveHeads), localHead: stack.localHead)
     case .checkHeads(let name, let heads): checkHeads(name, heads, at: now)
     case .readEvents(let order): readEvents(order, at: now)
     case .deliver(let name, let batch, _, let bytes):
@@ -33,6 +34,7 @@ extension Engine {
     case .policy(let name, let policy): learn(policy, of: name, at: now)
     case .acknowledged(let name, let device, let through):
       overcome(name)
+      stacks[name]?.replica.agree(device, through: through)
       guard device == replica.device else { return }
       stacks[name]?.acknowledged = through
       dirty.insert(name)
@@ -115,19 +117,6 @@ extension Engine {
     dirty.insert(name)
   }
 
-  private mutating func forked(_ name: StackName, _ devices: [DeviceID]) {
-    let own = devices.first { $0 == replica.device } ?? devices.first { formerIDs.contains($0) }
-    if let own, redos[name] == nil, store != nil {
-      toHeal[name] = own
-    } else {
-      stop(
-        name,
-        ClientError(
-          .fork, about: name.description,
-          "the daemon holds another history under the ids \(devices.map(\.description).joined(separator: ", "))"))
-    }
-  }
-
   private mutating func learn(_ policy: Policy, of name: StackName, at now: Moment) {
     guard let stack = stacks[name]?.replica, stack.policy != policy else { return }
     if stack.fold.count == 0 {
@@ -157,7 +146,16 @@ extension Engine {
     do throws(LogError) {
       // Of a stack that is begun again the daemon has more under the former ids, of course.
       let own = redos[name] == nil ? formerIDs.union([replica.device].compactMap(\.self)) : []
-      let forked = try stack.forks(heads, own: own, log: replica.log)
+      let compared = try stack.compare(heads, own: own, log: replica.log)
+      var forked = compared.forked
+      if let device = replica.device, redos[name] == nil, stack.chains.retired.contains(device) {
+        forked.append(device)
+      }
+      if replica.log == nil, stack.isElsewhere(heads) {
+        // An observer has only what daemons send; what this one doesn't have is another's history.
+        core.headsChecked(name, forked: [], isBehind: false, now: now.monotonic)
+        return beginAgain(name, at: now)
+      }
       var has = VersionVector()
       // The session checked that they can be counted.
       for head in heads where head.sequence > has[head.device] { has[head.device] = head.sequence }
@@ -165,7 +163,8 @@ extension Engine {
         core.headsChecked(name, forked: [id], isBehind: false, now: now.monotonic)
         return
       }
-      core.headsChecked(name, forked: forked, isBehind: !has.covers(stack.chains.vector), now: now.monotonic)
+      core.headsChecked(
+        name, forked: forked, disputed: compared.disputed, isBehind: !has.covers(stack.liveVector), now: now.monotonic)
     } catch {
       core.headsChecked(name, forked: [], isBehind: false, now: now.monotonic)
       failedToRead(name, ClientError(error), at: now)
@@ -195,7 +194,7 @@ extension Engine {
     return true
   }
 
-  private mutating func failedToRead(_ name: StackName, _ error: ClientError, at now: Moment) {
+  mutating func failedToRead(_ name: StackName, _ error: ClientError, at now: Moment) {
     stop(name, error)
     guard error.isRetriable else { return core.unfollow(name) }
     toRefollow.insert(name)
@@ -212,14 +211,7 @@ extension Engine {
       try replica.receive(batch, of: name)
       stacks[name]?.faults = 0
     } catch {
-      if case .malformed(let cause) = error, cause.code == .unsupported {
-        core.unfollow(name)
-        stop(
-          name,
-          ClientError(
-            .needsNewerVersion, about: name.description,
-            "it has events that only a newer version can read; it shows as of before them", error))
-      } else if stack.faults < 3 {
+      if stack.faults < 3 {
         // Something got lost on the way: the exchange of heads finds out what.
         stacks[name]?.faults += 1
         core.follow(name, policy: stack.replica.policy, now: now.monotonic)
@@ -228,6 +220,7 @@ extension Engine {
         stop(name, ClientError(error, about: name))
       }
     }
+    lookForForks(name, at: now)
     stacks[name]?.conflictsMayDiffer = true
     dirty.insert(name)
     for author in batch.authors where !keptNames.contains(author.device) {

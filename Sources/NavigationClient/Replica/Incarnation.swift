@@ -82,7 +82,7 @@ enum Incarnation {
           do throws(ChainFault) {
             let event = try chains.receive(
               record.dot.device, record.dot.sequence, stored.batch.bytes, in: record.range)
-            newest = max(newest, event.timestamp.milliseconds)
+            newest = max(newest, event?.timestamp.milliseconds ?? 0)
           } catch { throw LogError(.damaged, about: info.stack.description, error.description) }
         }
         let heads = stored.batch.authors.map {
@@ -131,11 +131,11 @@ struct Redo: Hashable, Sendable {
         for stored in batches {
           for record in stored.batch.records {
             let bytes = Array(stored.batch.bytes[record.range])
-            let event: Event
+            let event: Event?
             do throws(ChainFault) { event = try chains.receive(record.dot, bytes) } catch {
               throw LogError(.damaged, about: kept, error.description)
             }
-            guard let common = shared[record.dot.device] else {
+            guard let common = shared[record.dot.device], let event else {
               try? replica.takeOver(record.dot, bytes)
               continue
             }
@@ -155,23 +155,27 @@ struct Redo: Hashable, Sendable {
         }
         offset = last.firstOffset + last.batch.count - 1
       }
+      try replica.refold(from: log)
     } catch { throw ClientError(error) }
   }
 
   /// Whether a daemon whose time that is would not take an event of that stamp.
   static func isAhead(_ timestamp: Timestamp, of now: Int) -> Bool { timestamp.milliseconds > now + 60_000 }
 
-  /// The last sequence of a former id up to which both stores have the same events.
+  /// The last sequence of a former id up to which the old store has the events that are folded in the new one.
   private func sharedSequence(
     of former: DeviceID, _ old: any EventLogReader, _ new: any EventLog, _ replica: StackReplica
   ) throws(LogError) -> Int {
     let ours = try old.heads(of: stack).first { $0.device == former }?.sequence ?? 0
-    let end = min(ours, replica.chains.vector[former])
+    let main = replica.chains.main(of: former)
+    let shift = main == former ? 0 : StackChains.copyOffset
+    let end = min(ours, max(0, replica.chains.vector[main] - shift))
     var sequence = 0
     while sequence < end {
       let range = sequence + 1...min(end, sequence + 256)
       let left = try old.events(of: former, in: stack, sequences: range)
-      let right = try new.events(of: former, in: stack, sequences: range)
+      let right = try new.events(
+        of: main, in: stack, sequences: range.lowerBound + shift...range.upperBound + shift)
       let same = zip(left, right).prefix { $0 == $1 }.count
       sequence += same
       if same < range.count { break }
@@ -183,7 +187,7 @@ struct Redo: Hashable, Sendable {
   private func capped(_ event: Event, _ shared: [DeviceID: Int], _ replica: StackReplica) -> VersionVector {
     var context = event.context
     context[event.dot.device] = event.dot.sequence - 1
-    var result = context.met(with: replica.chains.vector)
+    var result = context.met(with: replica.chains.reach)
     for (id, common) in shared where result[id] > common { result[id] = common }
     return result
   }

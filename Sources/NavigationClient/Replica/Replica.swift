@@ -78,7 +78,26 @@ package final class Replica {
   package func receive(_ batch: EventBatch, of name: StackName) throws(ChainFault) {
     guard let stack = stacks[name], (try? readAgain(name)) != nil else { return }
     defer { if stack.hasPending { changed.insert(name) } }
-    try stack.receive(batch)
+    defer { refold(stack) }
+    try stack.receive(batch, own: device, log: log)
+  }
+
+  /// Folds a stack anew if what was taken in can't be folded as it came, and copies what is to be copied.
+  private func refold(_ stack: StackReplica) {
+    do throws(LogError) {
+      try stack.refold(from: log)
+      if let log { try stack.settle(log) }
+    } catch {
+      // It is read again, before anything else is done with it; what isn't stored comes again.
+      try? reload(stack.name)
+    }
+  }
+
+  /// Copies the histories that are held of forked chains and that no copy has: before a daemon is told what is held.
+  func settle(_ name: StackName) {
+    guard let stack = stacks[name], !unread.contains(name), !stack.chains.unsettled.isEmpty else { return }
+    refold(stack)
+    note(name)
   }
 
   /// Makes an intent an event of this device, if anything would change. Not done before ``commit()`` returned.
@@ -94,6 +113,7 @@ package final class Replica {
     try readAgain(name)
     precondition(id == nil || !stack.hasPending, "\(name) has something to commit")
     defer { if stack.hasPending { changed.insert(name) } }
+    defer { refold(stack) }
     guard let id else { return (try stack.act(intent, by: device, at: wall), false) }
     var memory: IntentMemory
     if let open = intents[name] { memory = open } else { memory = try IntentMemory(stack, device: device, log: log) }

@@ -12,17 +12,17 @@ package final class StackReplica {
   package let name: StackName
   /// What the log or the daemon says it is; nil as long as nobody said anything, and then it shows as `merge`.
   package private(set) var policy: Policy?
-  package private(set) var chains: StackChains
-  package private(set) var fold: StackFold
+  package internal(set) var chains: StackChains
+  package internal(set) var fold: StackFold
   /// The newest offset of the local log.
   package private(set) var localHead = 0
   /// Whether every event that is taken in is noted in `applied`.
   package var notesEvents = false
   package private(set) var applied: [Applied] = []
   /// The event that was taken in last, nil if none was since the log was loaded.
-  package private(set) var last: (event: Event, isVoid: Bool, isOwn: Bool)?
+  package internal(set) var last: (event: Event, isVoid: Bool, isOwn: Bool)?
   /// What was taken in since the last commit, in order.
-  private var pending: [(dot: Dot, bytes: [UInt8])] = []
+  var pending: [(dot: Dot, bytes: [UInt8])] = []
   /// That as it is stored, when it was asked for.
   private var pendingBatch: EventBatch?
   private var pendingTime = 0
@@ -35,6 +35,26 @@ package final class StackReplica {
   private var digestsBefore: [Dot: Digest] = [:]
   /// What the last commit stored: it is sent next, and needn't be read for that.
   private var newest: (firstOffset: Int, batch: EventBatch)?
+
+  // Where events can't be folded as they come: a device id has several histories, or an event can't be read.
+  /// All of it, nil as long as there is no need.
+  var claims: StackClaims?
+  /// What was taken in since isn't folded.
+  var needsRefold = false
+  /// It can't be folded, for want of a log and of what came before; see ``beginAgain()``.
+  package internal(set) var needsHistory = false
+  /// Events that have rivals of the same dot.
+  var forkDots: [Dot] = []
+  /// The place of the newest folded event in the order of folding.
+  var newestPlace = FoldPlace(total: 0, dot: nil)
+
+  // In a session.
+  /// Up to where each chain is the same here and at the daemon; nil: all is, since it all came from there.
+  var agreed: VersionVector?
+  /// Chains of which the daemon has another history.
+  package internal(set) var disputed: Set<DeviceID> = []
+  /// Something was passed over: the daemon is to be asked anew.
+  var passedOver = false
 
   /// An event that was taken in, and what is shown after it.
   package struct Applied {
@@ -90,12 +110,13 @@ package final class StackReplica {
           for record in stored.batch.records {
             let event = try chains.receive(
               record.dot.device, record.dot.sequence, stored.batch.bytes, in: record.range)
-            fold.apply(event)
+            if let event, !needsRefold { fold.apply(event) } else { needsRefold = true }
           }
         } catch { throw ClientError(error, about: name) }
       }
       localHead = last.firstOffset + last.batch.count - 1
     }
+    do throws(LogError) { try refold(from: log) } catch { throw ClientError(error) }
   }
 
   /// The policy is known now. A stack that has no events yet takes it over; another than its own is the caller's fault.
@@ -133,13 +154,20 @@ package final class StackReplica {
     digestsBefore = [:]
     newest = nil
     pendingBatch = nil
+    claims = nil
+    needsRefold = false
+    needsHistory = false
+    forkDots = []
+    newestPlace = FoldPlace(total: 0, dot: nil)
   }
 
   /// The shown entries, bottom to top.
   package func entries() -> [Entry] { fold.entries() }
 
   /// What the fold had to decide, in all of history.
-  package func conflicts() -> [Conflict] { fold.conflicts() }
+  package func conflicts() -> [Conflict] {
+    forkDots.isEmpty ? fold.conflicts() : (fold.conflicts() + forkDots.map(Conflict.fork)).sorted()
+  }
 
   // MARK: Acting
 
@@ -161,15 +189,15 @@ package final class StackReplica {
         "the stack would show \(count) entries; at most \(Self.maximumEntries) are allowed: close some first")
     }
     let event = Event(
-      dot: Dot(device, chains.vector[device] + 1), context: chains.context(for: device),
+      dot: Dot(device, chains.vector[device] + 1), context: context(for: device),
       timestamp: fold.newestTimestamp.next(at: wall), action: action)
     let before = chains.digest(of: device)
     let bytes: [UInt8]
-    do { bytes = try chains.append(event) } catch { throw ClientError(error, about: name) }
+    do { bytes = try append(event) } catch { throw ClientError(error, about: name) }
     digestsBefore[event.dot] = before
     digestsBefore[Dot(device, event.dot.sequence - 128)] = nil
     if policy == nil { policy = .merge }
-    take(event, bytes, isOwn: true)
+    take(event, event.dot, bytes, isOwn: true)
     return Acted(dot: event.dot, action: action, reason: nil)
   }
 
@@ -194,32 +222,51 @@ package final class StackReplica {
 
   // MARK: Receiving
 
-  /// Takes in those events of a batch that it lacks.
+  /// Takes in those events of a batch that it lacks. What is of a chain that the daemon may have another history of is
+  /// passed over.
   ///
+  /// - Parameters:
+  ///   - own: the device's id: its own events come back to it.
+  ///   - log: the local log, to compare what is held with what came.
   /// - Throws: at the first that can't be; those before it are in.
-  package func receive(_ batch: EventBatch) throws(ChainFault) {
-    for record in batch.records where !chains.vector.contains(record.dot) {
-      let event = try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
-      take(event, Array(batch.bytes[record.range]), isOwn: false)
+  package func receive(_ batch: EventBatch, own: DeviceID? = nil, log: (any EventLogReader)? = nil) throws(ChainFault) {
+    for record in batch.records where isNew(record, of: batch, own: own, log) {
+      do throws(ChainFault) {
+        take(try receive(record.dot, batch.bytes, in: record.range), record.dot, batch, record.range)
+      } catch {
+        guard mayLack(error) else { throw error }
+        passedOver = true
+        continue
+      }
+      agreed?[record.dot.device] = record.dot.sequence
     }
+  }
+
+  private func take(_ event: Event?, _ dot: Dot, _ batch: EventBatch, _ range: Range<Int>) {
+    take(event, dot, Array(batch.bytes[range]), isOwn: false)
   }
 
   /// Takes in an event of another's that a daemon lacks, from another store of this device; one that is held is nothing.
   func takeOver(_ dot: Dot, _ bytes: [UInt8]) throws(ChainFault) {
-    guard !chains.vector.contains(dot) else { return }
-    take(try chains.receive(dot, bytes), bytes, isOwn: true)
+    guard !chains.vector.contains(dot), !chains.retired.contains(dot.device) else { return }
+    take(try receive(dot, bytes, in: 0..<bytes.count), dot, bytes, isOwn: true)
   }
 
   /// Takes in an event as it is: one that is acted again.
-  func takeOver(_ event: Event) throws(ChainFault) { take(event, try chains.append(event), isOwn: true) }
+  func takeOver(_ event: Event) throws(ChainFault) { take(event, event.dot, try append(event), isOwn: true) }
 
-  private func take(_ event: Event, _ bytes: [UInt8], isOwn: Bool) {
+  /// - Parameter event: nil for what is none, or can't be read.
+  func take(_ event: Event?, _ dot: Dot, _ bytes: [UInt8], isOwn: Bool) {
+    if isOwn { hasOwnPending = true } else { hasReceivedPending = true }
+    pending.append((dot, bytes))
+    pendingBytes += bytes.count
+    pendingTime = max(pendingTime, event?.timestamp.milliseconds ?? 0)
+    guard let event, goesOn(event, dot.device) else {
+      needsRefold = true
+      return
+    }
     let isVoid = fold.apply(event)
     last = (event, isVoid, isOwn)
-    if isOwn { hasOwnPending = true } else { hasReceivedPending = true }
-    pending.append((event.dot, bytes))
-    pendingBytes += bytes.count
-    pendingTime = max(pendingTime, event.timestamp.milliseconds)
     if notesEvents {
       applied.append(Applied(event: event, isVoid: isVoid, isOwn: isOwn, entries: fold.entries()))
     }
@@ -276,29 +323,18 @@ extension StackReplica {
     return digest.digest
   }
 
-  /// Which of a daemon's heads are on another chain than ours; those of `own` also if the daemon has more of them than
-  /// we, for then we are behind our own history.
-  package func forks(
-    _ heads: [DeviceHead], own: Set<DeviceID>, log: (any EventLogReader)?
-  ) throws(LogError) -> [DeviceID] {
-    var result: [DeviceID] = []
-    for head in heads {
-      if head.sequence > chains.vector[head.device] {
-        if own.contains(head.device) { result.append(head.device) }
-      } else if let digest = try digest(of: head.device, at: head.sequence, log: log), digest != head.digest {
-        result.append(head.device)
-      }
-    }
-    return result
-  }
-
   /// The events that an order asks for, in log order, and the offset up to which they are all.
   package func runs(
     after: Int?, lackedBy vector: VersionVector, maximumEvents: Int, maximumBytes: Int, log: any EventLogReader
   ) throws(LogError) -> (runs: [EventRun], through: Int) {
     var runs: [EventRun] = []
     var at: Int
-    if let after { at = after } else { at = try log.offset(in: name, lackedBy: vector) }
+    if let after {
+      at = after
+    } else {
+      at = try log.offset(in: name, lackedBy: vector)
+      runs = try copies(lackedBy: vector, maximumEvents, maximumBytes, log)
+    }
     var events = 0
     var bytes = 0
     var isFull = false
@@ -313,7 +349,7 @@ extension StackReplica {
         for record in stored.batch.records {
           offset += 1
           if offset <= at { continue }
-          if vector.contains(record.dot) {
+          if vector.contains(record.dot) || chains.retired.contains(record.dot.device) {
             at = offset
             continue
           }
@@ -325,7 +361,7 @@ extension StackReplica {
           bytes += record.range.count
           at = offset
           let event = Array(stored.batch.bytes[record.range])
-          if let last = runs.last, last.device == record.dot.device {
+          if let last = runs.last, last.device == record.dot.device, last.lastSequence + 1 == record.dot.sequence {
             runs[runs.count - 1].events.append(event)
           } else {
             runs.append(
@@ -340,7 +376,7 @@ extension StackReplica {
     return (runs, at)
   }
 
-  private func digestBefore(_ dot: Dot, log: any EventLogReader) throws(LogError) -> Digest {
+  func digestBefore(_ dot: Dot, log: any EventLogReader) throws(LogError) -> Digest {
     if let digest = digestsBefore[dot] { return digest }
     guard let digest = try digest(of: dot.device, at: dot.sequence - 1, log: log) else {
       throw LogError(.damaged, about: name.description, "events before \(dot) are not in the local store")

@@ -18,12 +18,20 @@ public struct Claim: Hashable, Sendable {
 
 /// What a set of claims comes to.
 public struct Admission: Hashable, Sendable {
-  /// What can be folded, in an order that extends causality: by the sum of the context's numbers, then by dot.
-  public var events: [Event] = []
-  /// Dots that have more than one event; the earlier by (timestamp, digest) is among `events`.
+  /// What can be folded, in an order that extends causality: by the sum of the context's numbers, then by dot. Where a dot
+  /// has more than one event, the earlier by (timestamp, digest) and what goes on from it.
+  public private(set) var folded: [Claim] = []
+  /// What is whole and isn't folded: of the other histories under a device's id. In the same order.
+  public private(set) var rivals: [Claim] = []
+  /// What isn't whole yet: something of its chain or of its context is missing. In the same order.
+  public private(set) var waiting: [Claim] = []
+  /// Dots that have more than one event; one of them is among `folded`.
   public var forks: [Dot] = []
-  /// What isn't whole yet: something of its chain or of its context is missing. By dot.
-  public var held: [Dot] = []
+
+  /// The events of `folded`.
+  public var events: [Event] { folded.map(\.event) }
+  /// The dots of `waiting`, each once, in ascending order.
+  public var held: [Dot] { Set(waiting.map(\.event.dot)).sorted() }
 
   /// Admits a set of events by device chains: sequences without holes, each on the digest of the one before, every
   /// number of the context held by any chain. A pure function of the set: order and duplicates don't matter.
@@ -46,7 +54,7 @@ public struct Admission: Hashable, Sendable {
       if still.count == waiting.count { break }
       waiting = still
     }
-    held = Set(waiting.map(\.event.dot)).sorted()
+    self.waiting = waiting
     for device in Set(whole.keys.map(\.device)) {
       var previous = Digest.empty
       var sequence = 1
@@ -55,14 +63,20 @@ public struct Admission: Hashable, Sendable {
         var chosen = candidates.min(by: Admission.isEarlierClaim)
       {
         if candidates.count > 1 { forks.append(chosen.event.dot) }
+        whole[chosen.event.dot]?.removeAll { $0 == chosen }
         context.join(chosen.event.context)
         chosen.event.context = context
-        events.append(chosen.event)
+        folded.append(chosen)
         previous = chosen.digest
         sequence += 1
       }
     }
-    events.sort(by: Admission.precedes)
+    rivals = whole.values.flatMap(\.self)
+    folded.sort { Admission.precedes($0.event, $1.event) }
+    rivals.sort {
+      Admission.precedes($0.event, $1.event)
+        || !Admission.precedes($1.event, $0.event) && Admission.isEarlierClaim($0, $1)
+    }
     forks.sort()
   }
 

@@ -52,14 +52,18 @@ extension ClientCore {
   /// Answers `checkHeads`.
   ///
   /// - Parameters:
-  ///   - forked: the devices whose chains differ, ours also if the daemon has more of it than we.
+  ///   - forked: those of our ids whose chains differ, also if the daemon has more of one than we.
+  ///   - disputed: the chains of others that differ: ours are brought, so that the daemon sees it.
   ///   - isBehind: whether our log has anything that the daemon lacks.
-  package mutating func headsChecked(_ stack: StackName, forked: [DeviceID], isBehind: Bool, now: Int) {
+  package mutating func headsChecked(
+    _ stack: StackName, forked: [DeviceID], disputed: [DeviceID] = [], isBehind: Bool, now: Int
+  ) {
     guard let followed = stacks[stack], followed.stage == .asked else { return }
     followAnswered()
     guard forked.isEmpty else { return fork(stack, forked) }
     stacks[stack]?.stage = .following
-    stacks[stack]?.cursor = isBehind ? nil : followed.localHead
+    for device in disputed where followed.has[device] > 0 { stacks[stack]?.has[device] = followed.has[device] - 1 }
+    stacks[stack]?.cursor = isBehind || !disputed.isEmpty ? nil : followed.localHead
     // The answer to what was sent in an earlier session may have been lost with it.
     if let device = settings.device {
       put(.acknowledged(stack, device, throughSequence: followed.has[device]))

@@ -44,10 +44,12 @@ extension ClientCore {
       followed.inFlight.reduce(0, { $0 + $1.bytes }) < Followed.windowBytes
     else { return }
     stacks[stack]?.isReading = true
+    var lackedBy = followed.has
+    for chain in followed.refused { _ = lackedBy.raise(chain, to: Dot.maximumSequence) }
     put(
       .readEvents(
         ReadOrder(
-          stack: stack, after: followed.cursor, lackedBy: followed.has,
+          stack: stack, after: followed.cursor, lackedBy: lackedBy,
           maximumEvents: min(512, session.limits.eventsAnAppend),
           maximumBytes: min(128 << 10, session.limits.message / 2))))
   }
@@ -107,7 +109,11 @@ extension ClientCore {
         stacks[stack]?.followAt = at
         setTimer(of: stack)
       }
-    case .fork: fork(stack, [dot.device])
+    case .fork where dot.device == settings.device: fork(stack, [dot.device])
+    case .fork:
+      // Somebody else's. The daemon knows now, and copies of both histories come.
+      stacks[stack]?.refused.insert(dot.device)
+      sendEvents(of: stack)
     case .clockAhead, .storage, .busy, .tooMany:
       if message.code == .clockAhead { put(.time(message.serverTime)) }
       stacks[stack]?.attempt = max(1, followed.attempt)

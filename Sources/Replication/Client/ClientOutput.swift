@@ -53,6 +53,24 @@ package struct ReadOrder: Hashable, Sendable {
   package var maximumBytes: Int
 }
 
+extension EventRun {
+  /// Events in parts that are each within bounds, but have one event at least.
+  package static func parts(of events: [[UInt8]], _ maximumEvents: Int, _ maximumBytes: Int) -> [Range<Int>] {
+    var parts: [Range<Int>] = []
+    var start = 0
+    var bytes = 0
+    for (place, event) in events.enumerated() {
+      if place > start, place - start == maximumEvents || bytes + event.count > maximumBytes {
+        parts.append(start..<place)
+        (start, bytes) = (place, 0)
+      }
+      bytes += event.count
+    }
+    if start < events.count { parts.append(start..<events.count) }
+    return parts
+  }
+}
+
 /// A run of one device's events from our own log, ready to be appended.
 package struct EventRun: Hashable, Sendable {
   package var device: DeviceID

@@ -63,6 +63,8 @@ struct Followed: Hashable, Sendable {
   // Sending.
   /// What the daemon has.
   var has = VersionVector()
+  /// Chains of which the daemon has another history, and doesn't take ours.
+  var refused: Set<DeviceID> = []
   /// The newest offset of our own log.
   var localHead = 0
   /// Our own log up to this offset is sent or the daemon has it; nil: to be found.

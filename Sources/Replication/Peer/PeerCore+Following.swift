@@ -8,6 +8,9 @@ extension PeerCore {
   package mutating func headsRead(_ name: StackName, _ held: ServerCore.Held?, at moment: Moment) {
     guard let held, stacks[name] != nil else { return }
     self.held(held.heads, head: held.head, of: name)
+    retire(held.retired, of: name)
+    // It may be asked for only because there are copies now.
+    guard client.stacks[name]?.stage == .idle else { return takeNext(of: name, at: moment) }
     stacks[name]?.asked = held.heads
     stacks[name]?.policy = held.policy
     stacks[name]?.policySince = held.policySince
@@ -17,8 +20,7 @@ extension PeerCore {
 
   /// A new session with the other daemon: what the one before brought and isn't yet appended comes again.
   mutating func sessionBegan(of name: StackName, now: Int) {
-    let wasStopped = stacks[name]?.isForked == true || stacks[name]?.problem.isEmpty == false
-    stacks[name]?.isForked = false
+    let wasStopped = stacks[name]?.problem.isEmpty == false
     stacks[name]?.problem = ""
     clear(name)
     if wasStopped, stacks[name]?.isFollowed == true { client.follow(name, policy: nil, now: now) }
@@ -29,6 +31,7 @@ extension PeerCore {
     let arrived = stack.queue.removeAll()
     stack.probe = nil
     stack.agreed = VersionVector()
+    stack.disputed = []
     stack.retryAt = nil
     stacks[name] = stack
     setTimer(of: name)
@@ -39,28 +42,28 @@ extension PeerCore {
     if session == self.session, bytes > 0 { client.consumed(bytes) }
   }
 
-  /// The other daemon's heads of a stack: where both chains are compared is known for those at the same place. Who has
-  /// less of a chain compares it when the rest is appended.
+  /// The other daemon's heads of a stack. It compared those of ours that it has more of, and tells only of those that
+  /// are the same. What it has less of is compared when the rest is appended there.
   mutating func checkHeads(_ name: StackName, _ heads: [DeviceHead], at moment: Moment) {
     clear(name)
     guard var stack = stacks[name] else { return client.unfollow(name) }
     let asked = Dictionary(stack.asked.map { ($0.device, $0) }) { $1 }
     stack.asked = []
     stack.remote = VersionVector()
-    var forked: [DeviceID] = []
     for head in heads {
       _ = stack.remote.raise(head.device, to: head.sequence)
-      guard let own = asked[head.device], own.sequence == head.sequence else { continue }
-      if own.digest == head.digest {
-        _ = stack.agreed.raise(head.device, to: head.sequence)
+      guard let own = asked[head.device], own.sequence <= head.sequence else { continue }
+      if own.sequence < head.sequence || own.digest == head.digest {
+        _ = stack.agreed.raise(head.device, to: own.sequence)
       } else {
-        forked.append(head.device)
+        stack.disputed.insert(head.device)
       }
     }
     stacks[name] = stack
     if client.stacks[name]?.policy == nil { client.stacks[name]?.policy = stack.policy }
     client.headsChecked(
-      name, forked: forked, isBehind: !stack.remote.covers(stack.local), now: moment.milliseconds)
+      name, forked: [], disputed: stack.disputed.sorted(), isBehind: !stack.remote.covers(stack.local),
+      now: moment.milliseconds)
   }
 
   mutating func readEvents(_ order: ReadOrder) {
@@ -105,16 +108,21 @@ extension PeerCore {
     askAgain(name, at: moment)
   }
 
-  mutating func forked(_ name: StackName, _ devices: [DeviceID]) {
-    client.unfollow(name)
-    clear(name)
-    stacks[name]?.isForked = true
-    let names = devices.map(\.description).joined(separator: " ")
-    stacks[name]?.problem = "two histories under the device id \(names)"
-    guard tell("fork \(name) \(names)") else { return }
+  /// The other daemon has another history of a chain. Ours was brought to it, or its to ours, and who finds the
+  /// difference copies what it has; so the copies will come.
+  mutating func disputed(_ name: StackName, _ chain: DeviceID) {
+    guard stacks[name]?.disputed.insert(chain).inserted == true else { return }
+    if stacks[name]?.probe?.dot.device == chain { stacks[name]?.probe = nil }
+    guard tell("fork \(name) \(chain)") else { return }
     log(
-      .warning, "the peer holds another history under a device's id: the stack stands still on this link",
-      [.init("stack", name), .init("devices", names)])
+      .warning, "the peer holds another history under a device's id: both are copied",
+      [.init("stack", name), .init("device", chain)])
+  }
+
+  /// Nothing is added to these chains any more.
+  private mutating func retire(_ chains: Set<DeviceID>, of name: StackName) {
+    stacks[name]?.retired = chains
+    for chain in chains { stacks[name]?.local[chain] = 0 }
   }
 
   mutating func stop(_ name: StackName, _ problem: String) {
@@ -178,6 +186,11 @@ extension PeerCore {
   mutating func takeNext(of name: StackName, at moment: Moment) {
     while let stack = stacks[name], stack.probe == nil, var arrived = stack.queue.first {
       let device = arrived.run.device
+      guard !stack.disputed.contains(device), !stack.retired.contains(device) else {
+        _ = stacks[name]?.queue.popFirst()
+        giveBack(arrived.bytes, of: arrived.session)
+        continue
+      }
       let agreed = stack.agreed[device]
       let last = arrived.run.firstSequence + arrived.run.events.count - 1
       if last > agreed, arrived.run.firstSequence <= agreed {
@@ -239,11 +252,17 @@ extension PeerCore {
     return isAwaited ? name : nil
   }
 
-  mutating func probeRejected(_ rejected: Rejected, at moment: Moment) {
-    guard let name = try? StackName(rejected.stack), stacks[name]?.probe?.dot == rejected.dot,
-      rejected.code != .fork
-    else { return }
-    askAgain(name, at: moment)
+  /// The other daemon doesn't take what we appended.
+  ///
+  /// - Returns: the stack, if something that came may go on now.
+  mutating func appendRejected(_ rejected: Rejected, at moment: Moment) -> StackName? {
+    guard let name = try? StackName(rejected.stack), stacks[name] != nil else { return nil }
+    if rejected.code == .fork {
+      disputed(name, rejected.dot.device)
+      return name
+    }
+    if stacks[name]?.probe?.dot == rejected.dot { askAgain(name, at: moment) }
+    return nil
   }
 
   /// The other daemon can't take any append of the stack now; it says so of each, and ours may be one of them.

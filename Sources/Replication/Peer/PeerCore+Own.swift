@@ -78,6 +78,7 @@ extension PeerCore {
     }
     stack.localHead = max(stack.localHead, message.firstOffset + batch.count - 1)
     stacks[name] = stack
+    if batch.authors.contains(where: { $0.firstSequence == 1 && Fork.mayBeCopy($0.device) }) { put(.readHeads(name)) }
     guard let policy = stack.policy ?? client.stacks[name]?.policy else { return }
     client.persisted(name, localHead: stack.localHead, own: isOwn, policy: policy)
   }
@@ -101,7 +102,9 @@ extension PeerCore {
     let lost = stack.inFlight.first(where: isMeant).map { $0.last - dot.sequence + 1 } ?? 0
     taken(rejected.stack, at: moment, isMeant)
     switch rejected.code {
-    case .fork: forked(name, [dot.device])
+    case .fork:
+      disputed(name, dot.device)
+      takeNext(of: name, at: moment)
     case .sequenceGap, .missingContext, .clockAhead, .storage, .busy, .policyMismatch:
       // Time or other events can cure it.
       heldBack += lost
@@ -144,7 +147,7 @@ extension PeerCore {
     }
     if let at = stack.retryAt, now >= at {
       stacks[name]?.retryAt = nil
-      if stack.isFollowed, !stack.isForked, stack.problem.isEmpty { client.follow(name, policy: nil, now: now) }
+      if stack.isFollowed, stack.problem.isEmpty { client.follow(name, policy: nil, now: now) }
     }
     setTimer(of: name)
   }

@@ -121,7 +121,7 @@ package struct PeerCore: Hashable, Sendable {
       var answered: StackName?
       switch message {
       case .accepted(let accepted): answered = compared(accepted)
-      case .rejected(let rejected): probeRejected(rejected, at: moment)
+      case .rejected(let rejected): answered = appendRejected(rejected, at: moment)
       case .refused(let refused) where refused.about == .append: probeRefused(refused, at: moment)
       case _: break
       }
@@ -189,7 +189,7 @@ package struct PeerCore: Hashable, Sendable {
       refused(name, code, "\(dot): \(detail)", isWaiting: isWaiting, at: moment)
     case .refused(let name, let code, let reason, let isWaiting):
       refused(name, code, reason, isWaiting: isWaiting, at: moment)
-    case .forked(let name, let devices): forked(name, devices)
+    case .forked: break
     case .answer(let message): answered(message, at: moment)
     case .state(let state): stateChanged(state, at: moment)
     case .opened(_, let welcome): opened(welcome, at: moment)
@@ -245,7 +245,8 @@ package struct PeerCore: Hashable, Sendable {
       guard let stack = stacks[name] else { continue }
       if stack.isForked { report.forked += 1 }
       if report.problem.isEmpty, !stack.problem.isEmpty { report.problem = "\(name): \(stack.problem)" }
-      stack.local.forEachPair(with: stack.remote) { _, local, remote in
+      stack.local.forEachPair(with: stack.remote) { chain, local, remote in
+        if stack.retired.contains(chain) { return }
         report.behind += max(0, remote - local)
         report.ahead += max(0, local - remote)
       }

@@ -77,9 +77,15 @@ struct Linked: Hashable, Sendable {
   /// When that was last, and how often in a row.
   var askedAt: Int?
   var attempt = 0
-  /// A device id has two histories: nothing of the stack crosses the link in this session.
-  var isForked = false
+  /// Chains of which the other daemon has another history: nothing of them is taken from there. Both sides copy theirs
+  /// (see ``WireFormat/Fork``), and the copies cross the link as any chain.
+  var disputed: Set<DeviceID> = []
+  /// Our chains to which nothing is added any more, since there are copies.
+  var retired: Set<DeviceID> = []
   var problem = ""
+
+  /// Whether a device id has several histories, as far as is known.
+  var isForked: Bool { !disputed.isEmpty || !retired.isEmpty }
 
   var due: Int? { [followAt, retryAt].compactMap(\.self).min() }
 }

@@ -56,7 +56,8 @@ extension ServerCore {
       reject(Dot(device, 1), slot, .tooMany, detail, to: run.peer, at: moment)
       return true
     }
-    let latest = serverTime(moment) + Self.clockMilliseconds
+    // What is stored already was taken in when it came.
+    let latest = run.peer == Self.nobody ? .max : serverTime(moment) + Self.clockMilliseconds
     var rest = EventBatch.Run(device: device, firstSequence: run.firstSequence, events: run.events)
     var previous = run.previous
     var isFirst = true
@@ -81,6 +82,7 @@ extension ServerCore {
         return true
       }
       if let fault = taken.fault {
+        if case .fork = fault { forkFound(device, differingAt: rest.firstSequence - 1, slot, by: run.peer) }
         reject(Dot(device, rest.firstSequence), slot, fault, to: run.peer, at: moment)
         return true
       }
@@ -116,8 +118,10 @@ extension ServerCore {
       closeBatch(of: slot)
     }
     let taken = stacks[slot]!.chains.take(
-      run.device, firstSequence: run.firstSequence, previous: previous, events: run.events, notAfter: latest)
+      run.device, firstSequence: run.firstSequence, previous: previous, events: run.events, notAfter: latest,
+      keepsUnknown: sessions[peer]?.device != run.device)
     guard taken.count > 0 else { return taken }
+    if run.firstSequence == 1 { noteCopy(run.device, slot) }
     var run = run
     var size = size
     if taken.count < run.events.count {
@@ -215,6 +219,7 @@ extension ServerCore {
     }
     for slot in Set(parts.map(\.slot)).sorted() {
       for device in stacks[slot]!.parked.keys.sorted() { compareNext(of: device, slot) }
+      settleForks(slot)
     }
   }
 
@@ -267,6 +272,7 @@ extension ServerCore {
       }
       recalls = recalls.filter { $0.value.slot != slot }
       stacks[slot]!.parked = [:]
+      stacks[slot]!.forgetForks()
       stacks[slot]!.isLoaded = false
       put(.load(stacks[slot]!.name))
     }

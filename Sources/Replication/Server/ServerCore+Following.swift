@@ -5,6 +5,7 @@ import WireFormat
 
 extension ServerCore {
   mutating func followReceived(_ follow: Follow, _ slot: Int, from peer: Peer, at moment: Moment) {
+    endComparison(slot, of: peer)
     if sessions[peer]!.isOtherDaemon { decidePolicy(follow, slot, at: moment) }
     let stack = stacks[slot]!
     if let asked = follow.policy, let own = stack.policy, asked != own, !sessions[peer]!.isOtherDaemon {
@@ -16,7 +17,6 @@ extension ServerCore {
       let reason = "this session follows \(limit) stacks, which is the most that one can"
       return refuseFollow(slot, .tooMany, reason, from: peer, at: moment)
     }
-    var cursor: Cursor
     switch follow.start {
     case .offset(let offset, let epoch):
       guard epoch == configuration.epoch, (0...stack.head).contains(offset) else {
@@ -26,30 +26,61 @@ extension ServerCore {
           : "the log was replaced since: follow with a vector"
         return refuseFollow(slot, .epochChanged, reason, from: peer, at: moment)
       }
-      cursor = Cursor(at: offset, wantsAuthorStates: follow.wantsAuthorStates, number: number())
+      let cursor = Cursor(at: offset, wantsAuthorStates: follow.wantsAuthorStates, number: number())
+      begin(cursor, slot, stack.storedHeads, for: peer, at: moment)
     case .vector(let heads):
       var held = VersionVector()
       for head in heads {
         guard held.raise(head.device, to: head.sequence) else {
           return refuseFollow(slot, .malformed, "the numbers of what is held can't be", from: peer, at: moment)
         }
-        if let stored = stack.stored[head.device], stored.sequence == head.sequence, stored.digest != head.digest {
-          forkSeen(head, slot, by: peer)
-        }
       }
-      cursor = Cursor(at: 0, wantsAuthorStates: follow.wantsAuthorStates, number: number())
-      if stack.stored.allSatisfy({ held[$0] >= $1.sequence }) {
-        cursor.position = stack.head
-        cursor.seen = stack.head
-      } else if !held.isEmpty {
-        cursor.vector = held
-        cursor.held = held
-      }
+      compare(heads, follow, slot, from: peer, at: moment)
     }
+  }
+
+  /// Goes on with a follow whose heads were compared.
+  ///
+  /// - Parameter differing: chains of which the follower has another history: it is told of none of them, and sent none.
+  mutating func follow(
+    _ heads: [DeviceHead], differing: Set<DeviceID>, _ follow: Follow, _ slot: Int, from peer: Peer, at moment: Moment
+  ) {
+    let stack = stacks[slot]!
+    var held = VersionVector()
+    var copied: Set<DeviceID> = []
+    for head in heads {
+      _ = held.raise(head.device, to: head.sequence)
+      if stack.chains.author(of: head.device) != head.device { copied.insert(stack.chains.author(of: head.device)) }
+    }
+    let own = sessions[peer]!.device
+    let told = stack.allHeads.filter { head in
+      head.device == own
+        || !differing.contains(head.device)
+          && (!stack.chains.retired.contains(head.device) || held[head.device] > 0)
+    }
+    for device in differing { _ = held.raise(device, to: stack.stored[device]?.sequence ?? 0) }
+    for device in stack.chains.retired where copied.contains(stack.chains.author(of: device)) {
+      _ = held.raise(device, to: stack.stored[device]?.sequence ?? 0)
+    }
+    var cursor = Cursor(at: 0, wantsAuthorStates: follow.wantsAuthorStates, number: number())
+    if stack.stored.allSatisfy({ held[$0] >= $1.sequence }) {
+      cursor.position = stack.head
+      cursor.seen = stack.head
+    } else if !held.isEmpty {
+      cursor.vector = held
+      cursor.held = held
+    }
+    begin(cursor, slot, told, for: peer, at: moment)
+  }
+
+  private mutating func begin(
+    _ cursor: Cursor, _ slot: Int, _ heads: [DeviceHead], for peer: Peer, at moment: Moment
+  ) {
+    let stack = stacks[slot]!
     if sessions[peer]!.follows.updateValue(cursor, forKey: slot) == nil { stacks[slot]!.followers.append(peer) }
     var following = Following(
       stack: stack.text, exists: stack.head > 0, policy: stack.head > 0 ? stack.policy : nil, head: stack.head,
-      heads: stack.storedHeads)
+      heads: heads)
     // Only another daemon has a use for it.
     if sessions[peer]!.isOtherDaemon, stack.head > 0 { following.policySince = stack.policySince }
     reply(.following(following), to: peer, at: moment)
@@ -58,24 +89,12 @@ extension ServerCore {
   }
 
   /// A refused follow also ends the one before it: the peer knows of one state only.
-  private mutating func refuseFollow(
+  mutating func refuseFollow(
     _ slot: Int, _ code: RefusalCode, _ reason: String, from peer: Peer, at moment: Moment
   ) {
     let text = stacks[slot]!.text
     unfollowReceived(Unfollow(stack: text), from: peer, at: moment)
     refuse(.follow, stack: text, code, reason, to: peer, at: moment)
-  }
-
-  private mutating func forkSeen(_ head: DeviceHead, _ slot: Int, by peer: Peer) {
-    counters.add(to: .forksSeen)
-    put(
-      .log(
-        LogRecord(
-          .warning, "a follower holds another event under a dot of ours",
-          [
-            .init("stack", stacks[slot]!.text), .init("device", head.device), .init("sequence", head.sequence),
-            .init("follower", sessions[peer]!.name),
-          ])))
   }
 
   static func policyMismatch(_ stack: String, own: Policy, asked: Policy) -> String {
@@ -91,6 +110,7 @@ extension ServerCore {
       return true
     }
     backlog -= released
+    endComparison(slot, of: peer)
     guard sessions[peer]!.follows.removeValue(forKey: slot) != nil else { return }
     if sessions[peer]!.shown[slot] != nil {
       relay(.gone, from: peer, slot, at: moment)

@@ -31,6 +31,8 @@ extension ServerCore {
     package var policy: Policy?
     package var policySince: Timestamp
     package var chains: StackChains
+    /// Chains to which nothing is added any more: a device id has several histories.
+    package var retired: Set<DeviceID> { chains.retired }
   }
 
   /// Nil if the stack isn't in use; one that a link follows is.

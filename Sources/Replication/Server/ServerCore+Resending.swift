@@ -20,6 +20,9 @@ extension ServerCore {
   }
 
   package mutating func recalled(_ recall: Recall, _ recalled: Recalled, at moment: Moment) {
+    if let task = forkRecalls.removeValue(forKey: recall.number) {
+      return forkRecalled(task, recall, .success(recalled.events), at: moment)
+    }
     guard let (slot, device, run) = endRecall(recall) else { return }
     let count = recall.sequences.upperBound - run.firstSequence + 1
     let before = run.firstSequence - recall.sequences.lowerBound
@@ -33,6 +36,7 @@ extension ServerCore {
       for event in recalled.events.prefix(before) { digest.append(event) }
       guard digest.digest == previous else {
         let detail = ChainFault.fork(Dot(device, run.firstSequence)).description
+        forkFound(device, differingAt: run.firstSequence - 1, slot, by: run.peer)
         return answer(run, slot, .fork, detail, at: moment)
       }
     }
@@ -40,6 +44,7 @@ extension ServerCore {
       let detail =
         "another event is stored as \(Dot(device, run.firstSequence + place)): this is another history under the "
         + "same device id; go on under a new one"
+      forkFound(device, differingAt: run.firstSequence + place, slot, by: run.peer)
       return answer(run, slot, place: place, .fork, detail, at: moment)
     }
     counters.add(count, to: .eventsAcceptedAgain)
@@ -58,6 +63,10 @@ extension ServerCore {
   }
 
   package mutating func recallFailed(_ recall: Recall, _ failure: StorageFailure, at moment: Moment) {
+    if let task = forkRecalls.removeValue(forKey: recall.number) {
+      counters.add(to: .readsFailed)
+      return forkRecalled(task, recall, .failure(failure), at: moment)
+    }
     guard let (slot, _, run) = endRecall(recall) else { return }
     counters.add(to: .readsFailed)
     answer(run, slot, .storage, failure.detail, at: moment)

@@ -36,6 +36,7 @@ extension ServerCore {
       })
     stacks[slot]!.lastUsed = moment.milliseconds
     newestTime = max(newestTime, loader.newestTime)
+    settleForks(slot)
     // A commit that failed may have been stored all the same.
     for peer in stacks[slot]!.followers { advance(Errand(slot: slot), of: peer, at: moment) }
     let waiting = stacks[slot]!.waiting
@@ -73,7 +74,10 @@ extension ServerCore {
       sessions[peer]?.shown[slot] = nil
       refuse(.follow, stack: text, .storage, failure.detail, to: peer, at: moment)
     }
-    for peer in sessions.keys { sessions[peer]!.ranges[slot] = nil }
+    for peer in sessions.keys {
+      sessions[peer]!.ranges[slot] = nil
+      sessions[peer]!.comparing[slot] = nil
+    }
     letGo(slot)
   }
 

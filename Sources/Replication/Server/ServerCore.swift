@@ -41,6 +41,8 @@ package struct ServerCore: Sendable {
   var lastNumber = 0
   /// Whose recall it is.
   var recalls: [Int: (slot: Int, device: DeviceID)] = [:]
+  /// What is read because of several histories under one id.
+  var forkRecalls: [Int: ForkTask] = [:]
   var full: Set<Peer> = []
   var retryAt: Int?
   var sweepAt: Int?
@@ -266,6 +268,7 @@ extension ServerCore {
     for slot in session.shown.keys.sorted() { relay(.gone, from: peer, slot, at: moment) }
     for slot in session.follows.keys { stacks[slot]?.followers.removeAll { $0 == peer } }
     for slot in session.ranges.keys { stacks[slot]?.ranges -= 1 }
+    for slot in session.comparing.keys { stacks[slot]?.comparisons -= 1 }
     if let device = session.device, names[device] != nil { heard[device] = moment.wall }
     sessions[peer] = nil
     full.remove(peer)

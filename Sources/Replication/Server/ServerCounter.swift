@@ -22,6 +22,8 @@ package enum ServerCounter: Int, CaseIterable, Hashable, Sendable {
   case rejectedBusy
   /// A follower showed another digest than the daemon's under the same dot.
   case forksSeen
+  /// Copies of histories under one device id that came or were made.
+  case forksKept
   case commits
   case commitsFailed
   case bytesCommitted

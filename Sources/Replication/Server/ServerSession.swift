@@ -20,6 +20,8 @@ extension ServerCore {
     var replies = FIFO<[UInt8]>()
     /// By the stack's slot.
     var follows: [Int: Cursor] = [:]
+    /// Follows whose histories are compared first, by the stack's slot.
+    var comparing: [Int: Comparison] = [:]
     /// Ranges asked for, by the stack's slot.
     var ranges: [Int: Cursor] = [:]
     /// Cursors that have something to read, in the order of their turn. One read is under way at most.

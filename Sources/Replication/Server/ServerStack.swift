@@ -54,6 +54,13 @@ extension ServerCore {
     var batches = 0
     /// By device, in order.
     var parked: [DeviceID: FIFO<Parked>] = [:]
+    /// Chains of which another history was seen, and an entry at which they differ.
+    var disputes: [DeviceID: Int] = [:]
+    /// Chains that are read to be copied, and those that were looked at, with what was known of copies then.
+    var settling: Set<DeviceID> = []
+    var settledAt: [DeviceID: Int] = [:]
+    /// How many follows wait for their histories to be compared.
+    var comparisons = 0
     var lastUsed: Int
 
     init(_ name: StackName, now: Int) {
@@ -65,11 +72,21 @@ extension ServerCore {
 
     var isIdle: Bool {
       isLoaded && followers.isEmpty && ranges == 0 && batches == 0 && parked.isEmpty && waiting.isEmpty
+        && settling.isEmpty && comparisons == 0
     }
 
-    /// All that is stored.
-    var storedHeads: [DeviceHead] {
+    /// All that is stored, but for retired chains.
+    var storedHeads: [DeviceHead] { allHeads.filter { !chains.retired.contains($0.device) } }
+
+    var allHeads: [DeviceHead] {
       stored.map { DeviceHead(device: $0, sequence: $1.sequence, digest: $1.digest) }.sorted { $0.device < $1.device }
+    }
+
+    /// The chains are read anew.
+    mutating func forgetForks() {
+      disputes = [:]
+      settling = []
+      settledAt = [:]
     }
   }
 }

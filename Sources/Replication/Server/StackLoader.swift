@@ -33,8 +33,8 @@ package struct StackLoader: Hashable, Sendable {
     try batch.forEach { (record) throws(ServerCore.StorageFailure) in
       do throws(ChainFault) {
         let event = try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
-        newestTime = max(newestTime, event.timestamp.milliseconds)
-        if head == 0, !isPolicyAdopted { policySince = event.timestamp }
+        if let event { newestTime = max(newestTime, event.timestamp.milliseconds) }
+        if head == 0, !isPolicyAdopted { policySince = event?.timestamp ?? .zero }
       } catch {
         throw ServerCore.StorageFailure("\(text): the log is damaged at \(record.dot): \(error); verify it")
       }

@@ -18,7 +18,7 @@ extension StackChains {
 
     /// The head after the run.
     public var head: DeviceHead {
-      DeviceHead(device: device, sequence: chain.author.sequence, digest: chain.digest.digest)
+      DeviceHead(device: device, sequence: chain.count, digest: chain.digest.digest)
     }
     /// The dot that ``fault`` is about.
     public var faultDot: Dot { Dot(device, firstSequence + events.count) }
@@ -34,7 +34,7 @@ extension StackChains {
     _ device: DeviceID, firstSequence: Int, previous: Digest, events run: [[UInt8]]
   ) -> CheckedRun {
     var chain = chain(of: device) ?? Chain(stack: stack, device: device)
-    let held = chain.author.sequence
+    let held = chain.count
     // A peer may name any first sequence; the sum can't leave an Int once it is within the bound.
     guard (1...Dot.maximumSequence).contains(firstSequence), firstSequence <= held + 1 else {
       return CheckedRun(
@@ -49,7 +49,10 @@ extension StackChains {
     }
     for bytes in run.dropFirst(duplicates) where fault == nil {
       do throws(ChainFault) {
-        events.append(try Self.admit(bytes, in: 0..<bytes.count, to: &chain, held: vector))
+        guard let event = try Self.admit(bytes, in: 0..<bytes.count, to: &chain, held: reach, stack) else {
+          throw .malformed(DecodeError(.unsupported, at: 0, in: "event"))
+        }
+        events.append(event)
       } catch { fault = error }
     }
     return CheckedRun(

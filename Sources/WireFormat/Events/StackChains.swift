@@ -4,18 +4,32 @@ public import NavigationModel
 ///
 /// A value: a copy is a cheap way to try something out. Made by running over the stack's log once; about 200 ns an
 /// event. It knows nothing of the fold and never looks at the order in which chains arrive.
+///
+/// A chain is a device's own, or a copy of one of several histories under one device id (see ``Fork``). Chains are named
+/// and counted by their ids, so a vector counts a copy's entries under the copy's id.
 public struct StackChains: Hashable, Sendable {
-  /// One device's chain.
+  /// One chain: a device's own, or a copy.
   struct Chain: Hashable, Sendable {
+    let id: DeviceID
+    /// Of a copy it is that of the device whose history it is.
     var author: AuthorState
+    /// Over the id and the entries.
     var digest: ChainDigest
     /// The digests at every multiple of ``ChainDigest/interval``.
     var closed: [Digest] = []
+    /// Nil for a device's own chain.
+    var copy: Copy?
+    /// From that entry on nothing can be read, since it is of a newer format; 0: all can.
+    var unreadable = 0
 
     init(stack: StackName, device: DeviceID) {
+      id = device
       author = AuthorState(device: device)
       digest = ChainDigest(stack: stack, device: device)
     }
+
+    /// How many entries are in.
+    var count: Int { digest.sequence }
 
     mutating func extend(_ bytes: [UInt8], in range: Range<Int>) {
       digest.append(bytes, in: range)
@@ -24,20 +38,24 @@ public struct StackChains: Hashable, Sendable {
   }
 
   public let stack: StackName
-  /// All that is held.
-  public private(set) var vector = VersionVector()
-  private var chains: [Chain] = []
-  private var places: [DeviceID: Int] = [:]
+  /// All that is held, by chain.
+  public internal(set) var vector = VersionVector()
+  var chains: [Chain] = []
+  var places: [DeviceID: Int] = [:]
+  var forking = Forking()
 
   /// No events.
   public init(stack: StackName) { self.stack = stack }
 
   // MARK: What is held
 
-  /// How far each device's chain is held, by ascending device.
+  /// How far each chain is held, by ascending id.
   public var heads: [DeviceHead] {
     vector.elements.map { DeviceHead(device: $0.device, sequence: $0.sequence, digest: digest(of: $0.device)) }
   }
+
+  /// How many of each device's events are held, by any of its chains: what contexts are compared with.
+  public var reach: VersionVector { forking.reach ?? vector }
 
   /// The digest of a device's chain as it is held: the `previous` of its next event.
   public func digest(of device: DeviceID) -> Digest { chain(of: device)?.digest.digest ?? .empty }
@@ -50,9 +68,10 @@ public struct StackChains: Hashable, Sendable {
   /// The context of an event that the device would make now. Shares its storage with the device's last one if nothing
   /// came in since.
   public func context(for device: DeviceID) -> VersionVector {
-    let own = vector[device]
-    if let chain = chain(of: device), chain.author.context.total == vector.total - own { return chain.author.context }
-    var context = vector
+    let held = reach
+    let own = held[device]
+    if let chain = chain(of: device), chain.author.context.total == held.total - own { return chain.author.context }
+    var context = held
     context[device] = 0
     return context
   }
@@ -68,27 +87,30 @@ public struct StackChains: Hashable, Sendable {
 
   // MARK: Receiving
 
-  /// Takes in a device's next event and gives it back decoded; a throw changes nothing.
+  /// Takes in a chain's next entry and gives it back decoded; a throw changes nothing.
+  ///
+  /// - Returns: the event, of a copy with the dot that its device gave it; nil for what is no event that can be read: a
+  ///   copy's first entry, one of a newer format, and all that comes after that in its chain.
   @discardableResult
   public mutating func receive(
     _ device: DeviceID, _ sequence: Int, _ bytes: [UInt8], in range: Range<Int>
-  ) throws(ChainFault) -> Event {
+  ) throws(ChainFault) -> Event? {
     guard let place = places[device] else {
       try Self.checkNext(sequence, after: 0)
       var chain = Chain(stack: stack, device: device)
-      let event = try Self.admit(bytes, in: range, to: &chain, held: vector)
+      let event = try Self.admit(bytes, in: range, to: &chain, held: reach, keepsUnknown: true, stack)
       keep(chain)
       return event
     }
-    try Self.checkNext(sequence, after: chains[place].author.sequence)
-    let event = try Self.admit(bytes, in: range, to: &chains[place], held: vector)
-    vector[device] = sequence
+    try Self.checkNext(sequence, after: chains[place].count)
+    let event = try Self.admit(bytes, in: range, to: &chains[place], held: reach, keepsUnknown: true, stack)
+    count(place)
     return event
   }
 
-  /// Takes in a device's next event.
+  /// Takes in a chain's next entry.
   @discardableResult
-  public mutating func receive(_ dot: Dot, _ bytes: [UInt8]) throws(ChainFault) -> Event {
+  public mutating func receive(_ dot: Dot, _ bytes: [UInt8]) throws(ChainFault) -> Event? {
     try receive(dot.device, dot.sequence, bytes, in: 0..<bytes.count)
   }
 
@@ -112,43 +134,51 @@ public struct StackChains: Hashable, Sendable {
   ///   - firstSequence: after all that is held of the device.
   ///   - previous: the sender's digest before the first event; nil if it was compared already.
   ///   - latest: the highest timestamp that is taken in, in milliseconds since 1970.
+  ///   - keepsUnknown: whether events of a newer format are taken in, unread.
   public mutating func take(
-    _ device: DeviceID, firstSequence: Int, previous: Digest?, events: [[UInt8]], notAfter latest: Int
+    _ device: DeviceID, firstSequence: Int, previous: Digest?, events: [[UInt8]], notAfter latest: Int,
+    keepsUnknown: Bool = false
   ) -> TakenRun {
     guard let place = places[device] else {
       var chain = Chain(stack: stack, device: device)
-      let run = Self.take(firstSequence, previous, events, latest, to: &chain, held: vector)
+      let run = Self.take(firstSequence, previous, events, latest, to: &chain, held: reach, keepsUnknown, stack)
       if run.count > 0 { keep(chain) }
       return run
     }
-    let run = Self.take(firstSequence, previous, events, latest, to: &chains[place], held: vector)
-    if run.count > 0 { vector[device] = chains[place].author.sequence }
+    guard !forking.retired.contains(device) else {
+      var run = TakenRun(before: chains[place].author)
+      run.fault = .fork(Dot(device, firstSequence))
+      return run
+    }
+    let run = Self.take(firstSequence, previous, events, latest, to: &chains[place], held: reach, keepsUnknown, stack)
+    if run.count > 0 { count(place) }
     return run
   }
 
   private static func take(
     _ firstSequence: Int, _ previous: Digest?, _ events: [[UInt8]], _ latest: Int, to chain: inout Chain,
-    held vector: VersionVector
+    held: VersionVector, _ keepsUnknown: Bool, _ stack: StackName
   ) -> TakenRun {
     var run = TakenRun(before: chain.author)
-    guard firstSequence == chain.author.sequence + 1 else {
-      run.fault = .gap(expected: chain.author.sequence + 1)
+    guard firstSequence == chain.count + 1 else {
+      run.fault = .gap(expected: chain.count + 1)
       return run
     }
     if let previous, previous != chain.digest.digest {
-      run.fault = .fork(Dot(chain.author.device, firstSequence))
+      run.fault = .fork(Dot(chain.id, firstSequence))
       return run
     }
     for bytes in events {
       let before = chain.author
       do throws(ChainFault) {
-        let event = try admit(bytes, in: 0..<bytes.count, to: &chain, held: vector, notAfter: latest)
-        guard event.timestamp.milliseconds <= latest else {
+        let event = try admit(
+          bytes, in: 0..<bytes.count, to: &chain, held: held, notAfter: latest, keepsUnknown: keepsUnknown, stack)
+        if let event, event.timestamp.milliseconds > latest {
           chain.author = before
           run.ahead = event
           return run
         }
-        run.newestTime = max(run.newestTime, event.timestamp.milliseconds)
+        run.newestTime = max(run.newestTime, event?.timestamp.milliseconds ?? 0)
         run.count += 1
       } catch {
         run.fault = error
@@ -164,12 +194,13 @@ public struct StackChains: Hashable, Sendable {
     let device = event.dot.device
     guard let place = places[device] else {
       var chain = Chain(stack: stack, device: device)
-      let bytes = try Self.write(event, to: &chain, held: vector)
+      let bytes = try Self.write(event, to: &chain, held: reach)
       keep(chain)
       return bytes
     }
-    let bytes = try Self.write(event, to: &chains[place], held: vector)
-    vector[device] = event.dot.sequence
+    guard !forking.retired.contains(device) else { throw .fork(event.dot) }
+    let bytes = try Self.write(event, to: &chains[place], held: reach)
+    count(place)
     return bytes
   }
 
@@ -182,27 +213,48 @@ public struct StackChains: Hashable, Sendable {
 
   func chain(of device: DeviceID) -> Chain? { places[device].map { chains[$0] } }
 
-  /// Puts a chain in the place of the device's older one.
+  /// Puts a chain in the place of an older one of its id.
   mutating func keep(_ chain: Chain) {
-    if let place = places[chain.author.device] {
+    let place = places[chain.id] ?? chains.count
+    if place < chains.count {
       chains[place] = chain
     } else {
-      places[chain.author.device] = chains.count
+      places[chain.id] = place
       chains.append(chain)
     }
-    vector[chain.author.device] = chain.author.sequence
+    count(place)
   }
 
-  /// Decodes a chain's next event, checks its context against what is held, and hashes it unless it is later than
+  /// Counts what a chain holds.
+  private mutating func count(_ place: Int) {
+    vector[chains[place].id] = chains[place].count
+    if forking.reach != nil || chains[place].copy != nil { noteForking(place) }
+  }
+
+  /// Decodes a chain's next entry, checks its context against what is held, and hashes it unless it is later than
   /// allowed; a throw leaves the chain as it was.
   static func admit(
-    _ bytes: [UInt8], in range: Range<Int>, to chain: inout Chain, held vector: VersionVector,
-    notAfter latest: Int = .max
-  ) throws(ChainFault) -> Event {
+    _ bytes: [UInt8], in range: Range<Int>, to chain: inout Chain, held: VersionVector,
+    notAfter latest: Int = .max, keepsUnknown: Bool = false, _ stack: StackName
+  ) throws(ChainFault) -> Event? {
+    if chain.unreadable > 0 || chain.copy != nil {
+      return try admitOther(bytes, in: range, to: &chain, notAfter: latest, keepsUnknown: keepsUnknown)
+    }
+    if chain.count == 0, Fork.mayBeCopy(chain.id), let fork = Fork(bytes, in: range, under: chain.id) {
+      chain.copy = Copy(fork, stack: stack)
+      chain.author = AuthorState(device: fork.device)
+      chain.extend(bytes, in: range)
+      return nil
+    }
     let before = chain.author
     let event: Event
-    do { event = try EventCodec.decode(bytes, in: range, after: &chain.author) } catch { throw .malformed(error) }
-    if let lacking = lacking(event.context, after: before.context, held: vector) {
+    do { event = try EventCodec.decode(bytes, in: range, after: &chain.author) } catch {
+      guard error.code == .unsupported, keepsUnknown else { throw .malformed(error) }
+      chain.extend(bytes, in: range)
+      chain.unreadable = chain.count
+      return nil
+    }
+    if let lacking = lacking(event.context, after: before.context, held: held) {
       chain.author = before
       throw .missingContext(lacking)
     }
@@ -214,7 +266,7 @@ public struct StackChains: Hashable, Sendable {
   private static func write(
     _ event: Event, to chain: inout Chain, held vector: VersionVector
   ) throws(ChainFault) -> [UInt8] {
-    try checkNext(event.dot.sequence, after: chain.author.sequence)
+    try checkNext(event.dot.sequence, after: chain.count)
     if let lacking = lacking(event.context, after: chain.author.context, held: vector) {
       throw .missingContext(lacking)
     }

@@ -239,12 +239,23 @@ struct PeerWorld {
   private func runs(_ order: ReadOrder, _ place: Int) -> (runs: [EventRun], through: Int) {
     var runs: [EventRun] = []
     var count = 0
+    let chains = claims(of: order.stack, place).chains
+    if order.after == nil {
+      for chain in chains.copies(lackedBy: order.lackedBy) {
+        let lacking = order.lackedBy[chain] + 1...chains.vector[chain]
+        let parts = lacking.compactMap { run(of: Dot(chain, $0), order.stack, place) }
+        runs.append(
+          EventRun(
+            device: chain, firstSequence: lacking.lowerBound, previous: parts[0].previous,
+            events: parts.flatMap(\.events)))
+      }
+    }
     for (index, record) in records(of: order.stack, place).enumerated() where index >= order.after ?? 0 {
-      if order.lackedBy.contains(record.dot) { continue }
+      if order.lackedBy.contains(record.dot) || chains.retired.contains(record.dot.device) { continue }
       if count == min(order.maximumEvents, 5) { return (runs, index) }
       count += 1
       guard let run = run(of: record.dot, order.stack, place) else { continue }
-      if let last = runs.last, last.device == run.device {
+      if let last = runs.last, last.device == run.device, last.lastSequence + 1 == run.firstSequence {
         runs[runs.count - 1].events += run.events
       } else {
         runs.append(run)
@@ -258,11 +269,14 @@ struct PeerWorld {
   /// Each event once, as it is in a daemon's log.
   func dots(of stack: StackName, _ place: Int) -> [Dot] { records(of: stack, place).map(\.dot) }
 
-  func heads(of stack: StackName, _ place: Int) -> [DeviceHead] {
-    var chains = StackChains(stack: stack)
+  func heads(of stack: StackName, _ place: Int) -> [DeviceHead] { claims(of: stack, place).chains.liveHeads }
+
+  /// All that a daemon's log has of a stack.
+  func claims(of stack: StackName, _ place: Int) -> StackClaims {
+    var claims = StackClaims(stack: stack)
     for record in records(of: stack, place) {
-      do { try chains.receive(record.dot, record.bytes) } catch { preconditionFailure("\(error)") }
+      do { try claims.receive(record.dot, record.bytes) } catch { preconditionFailure("\(error)") }
     }
-    return chains.heads
+    return claims
   }
 }

@@ -1,0 +1,43 @@
+import NavigationModel
+import Replication
+import WireFormat
+import ZeroMQ
+
+/// Several histories under one device id.
+extension Engine {
+  mutating func forked(_ name: StackName, _ devices: [DeviceID]) {
+    let own = devices.first { $0 == replica.device } ?? devices.first { formerIDs.contains($0) }
+    if let own, redos[name] == nil, store != nil {
+      toHeal[name] = own
+    } else {
+      stop(
+        name,
+        ClientError(
+          .fork, about: name.description,
+          "the daemon holds another history under the ids \(devices.map(\.description).joined(separator: ", "))"))
+    }
+  }
+
+  /// After events were taken in: whether an own id has several histories now, or something was passed over.
+  mutating func lookForForks(_ name: StackName, at now: Moment) {
+    guard let stack = stacks[name]?.replica else { return }
+    if let device = replica.device, stack.chains.retired.contains(device) { forked(name, [device]) }
+    if stack.needsHistory { return beginAgain(name, at: now) }
+    if stack.takePassedOver() {
+      toRefollow.insert(name)
+      refollowAt = refollowAt ?? now.monotonic + 1000
+    }
+    guard stack.needsNewerVersion, stacks[name]?.problem == nil else { return }
+    stacks[name]?.problem = ClientError(
+      .needsNewerVersion, about: name.description,
+      "it has events that only a newer version can read; it shows what doesn't rest on them")
+  }
+
+  /// An observer takes a stack from its beginning.
+  mutating func beginAgain(_ name: StackName, at now: Moment) {
+    guard let stack = stacks[name]?.replica else { return }
+    commit(at: now)
+    stack.beginAgain()
+    core.follow(name, policy: stack.policy, now: now.monotonic)
+  }
+}
