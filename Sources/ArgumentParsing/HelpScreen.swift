@@ -36,7 +36,8 @@ extension CommandDescription {
     return words.joined(separator: " ")
   }
 
-  private var optionRows: [(String, String)] {
+  /// The options with their help, as on screens.
+  var optionRows: [(String, String)] {
     var rows = options.filter { !$0.isHidden }.map { ($0.spelling, $0.fullHelp) }
     rows.append(("-h, --help", "Show this help."))
     if path.count == 1 { rows.append(("    --version", "Show the version.")) }
@@ -46,7 +47,7 @@ extension CommandDescription {
 
 extension ArgumentDescription {
   /// The help with what else a reader must know.
-  fileprivate var fullHelp: String {
+  var fullHelp: String {
     annotated(help, [choices.oneOf, defaultText.map { "default: \($0)" }])
   }
 }
@@ -58,7 +59,7 @@ extension OptionDescription {
   }
 
   /// The help with what else a reader must know.
-  fileprivate var fullHelp: String {
+  var fullHelp: String {
     annotated(
       help,
       [

@@ -20,10 +20,11 @@ package struct Navsync: ParsableCommand {
     ],
     subcommands: [
       Push.self, Pop.self, Root.self, SetPath.self, Replace.self, Undo.self, Restore.self, Sync.self,
+      OpenLink.self, LinkTo.self, PathCommands.self,
       Show.self, Watch.self, ListStacks.self, ListDevices.self, Status.self,
       Log.self, Replay.self, Diff.self, Blame.self, Conflicts.self, Stats.self, Fold.self,
       Export.self, Import.self, Verify.self,
-      FeedTopicCommand.self, Bench.self, Version.self,
+      FeedTopicCommand.self, Bench.self, Completion.self, ManualPages.self, Version.self,
     ])
 
   package init() {}

@@ -8,6 +8,8 @@ package struct Effect: Hashable, Sendable {
       case same
       case closed
       case opened
+      /// It was shown before, at another place among those that stay.
+      case moved
     }
 
     package var change: Change
@@ -21,15 +23,16 @@ package struct Effect: Hashable, Sendable {
   ///   - before: distinct entries, bottom to top.
   ///   - after: the same.
   package init(from before: [Entry], to after: [Entry]) {
-    self.init(from: before, to: after, identity: \.id)
+    self.init(from: before, to: after, isUnique: true, identity: \.id)
   }
 
   /// Compares the values only, for stacks that share no history.
   package init(valuesFrom before: [Entry], to after: [Entry]) {
-    self.init(from: before, to: after, identity: \.value)
+    self.init(from: before, to: after, isUnique: false, identity: \.value)
   }
 
-  private init(from before: [Entry], to after: [Entry], identity: (Entry) -> some Hashable) {
+  /// - Parameter isUnique: no two entries of a stack are identical, so that one which went and came has moved.
+  private init(from before: [Entry], to after: [Entry], isUnique: Bool, identity: (Entry) -> some Hashable) {
     var lines: [Line] = []
     // The common beginning and end first: nearly always one of them is all but a few.
     let begin = zip(before, after).prefix { identity($0) == identity($1) }.count
@@ -46,12 +49,17 @@ package struct Effect: Hashable, Sendable {
       }
     }
     var (left, right) = (0, 0)
+    let gone = Set((isUnique ? removed : []).map { identity(old[old.startIndex + $0]) })
+    let come = Set((isUnique ? added : []).map { identity(new[new.startIndex + $0]) })
     while left < old.count || right < new.count {
-      if removed.contains(left) {
+      if removed.contains(left), come.contains(identity(old[old.startIndex + left])) {
+        left += 1
+      } else if removed.contains(left) {
         lines.append(Line(change: .closed, entry: old[old.startIndex + left]))
         left += 1
       } else if added.contains(right) {
-        lines.append(Line(change: .opened, entry: new[new.startIndex + right]))
+        let entry = new[new.startIndex + right]
+        lines.append(Line(change: gone.contains(identity(entry)) ? .moved : .opened, entry: entry))
         right += 1
       } else {
         lines.append(Line(change: .same, entry: new[new.startIndex + right]))

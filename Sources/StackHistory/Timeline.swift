@@ -111,13 +111,19 @@ package struct Timeline: ~Copyable {
     var flags: UInt8 = isVoid ? Timeline.void : 0
     if isVoid, fold.newestVoidIsLate { flags |= Timeline.late }
     if isConcurrent { flags |= Timeline.concurrent }
-    if isConcurrent || !openConflicts.isEmpty || isVoid { noteDecisions(event, isVoid, &flags) }
+    if isConcurrent || isVoid || putsBeneathTop(event) { noteDecisions(event, isVoid, &flags) }
     show(fold.rows())
     numbers[Int(author)].append(Int32(records.count + 1))
     records.append(
       Record(
         top: path.last ?? 0, author: author, end: bytes.count, milliseconds: event.timestamp.milliseconds,
         flags: flags))
+  }
+
+  /// Whether an event puts something beside what is shown: nothing else of an author who saw all makes a conflict.
+  private func putsBeneathTop(_ event: Event) -> Bool {
+    guard case .push(let on, _) = event.action else { return false }
+    return on != shown.last.map { fold.entry($0).id }
   }
 
   private mutating func noteDecisions(_ event: Event, _ isVoid: Bool, _ flags: inout UInt8) {

@@ -107,7 +107,9 @@ func text(_ text: String) -> Value { Value(type: "String", payload: Array("\"\(t
       let event = Event(
         dot: Dot(author, number / 2 + 1),
         context: number == 0 ? VersionVector() : [ids[(number + 1) % 2]: (number + 1) / 2],
-        timestamp: Timestamp(milliseconds: number, counter: 0), action: .push(on: nil, values: [text("\(number)")]))
+        timestamp: Timestamp(milliseconds: number, counter: 0),
+        action: number % 2 == 0
+          ? .push(on: nil, values: [text("\(number)")]) : .pop(entries: [EntryID(Dot(ids[0], number / 2 + 1), 0)]))
       events.append(event)
       try timeline.append(event)
     }
@@ -163,6 +165,7 @@ func text(_ text: String) -> Value { Value(type: "String", payload: Array("\"\(t
       let value = String(decoding: line.entry.value.payload.dropFirst().dropLast(), as: UTF8.self)
       return switch line.change {
       case .same: value
+      case .moved: "^" + value
       case .closed: "-" + value
       case .opened: "+" + value
       }
@@ -177,6 +180,17 @@ func text(_ text: String) -> Value { Value(type: "String", payload: Array("\"\(t
     devices.act(0, .set([text("a"), text("x"), text("y")]))
     let timeline = try timeline(devices)
     #expect((1...4).map { spelled(timeline.effect(of: $0)) } == ["+a +b", "a -b +c", "a -c", "a +x +y"])
+  }
+
+  /// A newer branch comes on top: what stood there moves, and is neither closed nor opened.
+  @Test func branchesThatChangeTheirOrder() throws {
+    var devices = Devices(2)
+    devices.act(0, .push([text("a")]))
+    devices.act(1, .push([text("b")]))
+    devices.act(0, .push([text("c")]))
+    let timeline = try timeline(devices)
+    #expect(spelled(timeline.effect(of: 3)) == "b ^a +c")
+    #expect(timeline.effect(of: 3).closed.isEmpty)
   }
 
   /// What an event did goes away, what came later stays.

@@ -14,6 +14,7 @@ func text(of effect: Effect, on console: Console) -> String {
     switch line.change {
     case .same: parts.append(value)
     case .closed: parts.append(console.styled("-\(value)", .red))
+    case .moved: parts.append(console.styled("^\(value)", .cyan))
     case .opened: parts.append(console.styled("+\(value)", .green))
     }
   }

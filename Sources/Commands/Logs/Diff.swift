@@ -59,6 +59,7 @@ package struct Diff: RunnableCommand {
       switch line.change {
       case .same: try console.print("  \(value)  \(name)")
       case .closed: try console.print(console.styled("- \(value)", .red) + "  \(name)")
+      case .moved: try console.print(console.styled("^ \(value)", .cyan) + "  \(name)")
       case .opened: try console.print(console.styled("+ \(value)", .green) + "  \(name)")
       }
     }

@@ -9,7 +9,7 @@ package struct Log: RunnableCommand {
     name: "log", abstract: "List a stack's events, a line each, in the order of the log, and what each did.",
     discussion: """
       A line has the event's number, when and by whom it was made, what the person did, and what became of the stack: \
-      +opened, -closed. An event that did nothing says why.
+      +opened, -closed, ^moved. An event that did nothing says why.
 
       --graph draws a lane for each device. A line runs from a lane to the event whose author then first knew of what \
       stands there: solid if of all of it, broken if of some. Events without a line between them were concurrent.
@@ -19,6 +19,7 @@ package struct Log: RunnableCommand {
       CommandExample("navsync log alice/main --since 09:00 --device phone", "What the phone did since nine."),
       CommandExample("navsync log alice/main --graph --conflicts", "Who knew what, and what had to be decided."),
       CommandExample("navsync log alice/main --last 20 --follow", "The last twenty events, then each as it comes."),
+      CommandExample("navsync log alice/main --html day.html", "A page with a slider, for any browser."),
       CommandExample("navsync log alice-main.jsonl --json", "The events of an export, for a program."),
     ])
 
@@ -32,6 +33,11 @@ package struct Log: RunnableCommand {
   @Flag(help: "Draw a lane for each device.") var graph: Bool
   @Flag(help: "Draw the lanes in ASCII.") var ascii: Bool
   @Flag(short: "f", help: "Go on with each event as it comes, until interrupted.") var follow: Bool
+  @Option(
+    placeholder: "FILE", help: "Write a page that needs nothing else: the lanes, and a slider that shows the stack.")
+  var html: String?
+  @Option(placeholder: "FILE", help: "Write the lanes as a drawing.") var svg: String?
+  @Flag(help: "Replace a file that is there.") var force: Bool
   @Flag(help: "Don't page on a terminal.") var noPager: Bool
   @OptionGroup var looking: LookingBackOptions
   @OptionGroup var output: OutputOptions
@@ -41,11 +47,21 @@ package struct Log: RunnableCommand {
   package func validate() throws {
     if let last, last < 1 { throw ValueError("--last must be at least 1") }
     if ascii, !graph { throw ValueError("--ascii is about --graph") }
+    if html != nil || svg != nil {
+      if html != nil, svg != nil { throw ValueError("write one of --html and --svg at a time") }
+      if follow || output.json || graph || conflicts || device != nil || since != nil || until != nil {
+        throw ValueError("a picture shows the last events of all devices; it goes with --last alone")
+      }
+    }
     if output.json, graph { throw ValueError("--graph is a drawing; it goes without --json") }
   }
 
   package func run(on console: Console) async throws {
     let loaded = try await looking.load(what, goesOn: follow, on: console)
+    if let file = html ?? svg {
+      try loaded.draw(to: file, asPage: html != nil, last: last, overwrites: force, on: console)
+      return try loaded.finish()
+    }
     let filter = try Filter(self, loaded)
     try await Pager.paging(console, wanted: !follow && !output.json && !noPager) { console in
       try await write(loaded, filter, on: console)
@@ -159,7 +175,8 @@ private struct LogLines {
     let event = loaded.timeline.event(number)
     let time = console.styled(timeText(event.timestamp.milliseconds, on: console), .dim)
     let who = console.styled(loaded.text(event.dot), .cyan)
-    var line = "\(number)  \(lanes)\(time)  \(who)  \(text(of: event.action))"
+    let room = String(loaded.timeline.count).count - String(number).count
+    var line = "\(String(repeating: " ", count: room))\(number)  \(lanes)\(time)  \(who)  \(text(of: event.action))"
     if loaded.timeline.isVoid(number) {
       line += console.styled("  (void: \(reasonForVoid(number, in: loaded)))", .yellow)
     } else {

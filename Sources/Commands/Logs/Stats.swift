@@ -10,11 +10,14 @@ package struct Stats: RunnableCommand {
     abstract: "Figures of a stack's history: depth, ways back, devices, what is visited most, conflicts.",
     examples: [
       CommandExample("navsync stats alice/main", "For a person, with bars."),
+      CommandExample("navsync stats alice/main --svg stats.svg", "As a drawing."),
       CommandExample("navsync stats alice/main --json | jq .deepest", "For a program."),
     ])
 
   @Argument(help: "A stack as space/stack, or a file of JSON lines; - for the standard input.") var what: String
   @Option(placeholder: "N", help: "How many of the most visited values to list.") var top = 10
+  @Option(placeholder: "FILE", help: "Write the figures as a drawing.") var svg: String?
+  @Flag(help: "Replace a file that is there.") var force: Bool
   @OptionGroup var looking: LookingBackOptions
   @OptionGroup var output: OutputOptions
 
@@ -66,7 +69,11 @@ package struct Stats: RunnableCommand {
   package func run(on console: Console) async throws {
     let loaded = try await looking.load(what, on: console)
     let figures = loaded.timeline.statistics(mostVisited: top, spans: 24)
-    if output.json {
+    if let svg {
+      guard figures.events > 0 else { throw CommandError(.notFound, "\(loaded.history.stack) has no events to draw") }
+      let drawing = figures.svg(title: loaded.history.stack.description, texts: loaded.pictureTexts())
+      try writeFile(path: svg, on: console, overwrites: force) { try $0.write(drawing.utf8) }
+    } else if output.json {
       try printJSON([report(figures, loaded)], on: console)
     } else {
       try print(figures, loaded, console)
