@@ -10,17 +10,15 @@ extension StringProtocol {
   package func truncated(toWidth limit: Int) -> String {
     guard limit > 0 else { return "" }
     var kept = ""
-    // The end of the text that still fits beside the ellipsis.
-    var keptBesideEllipsis = ""
+    // How much of it fits beside the ellipsis, in bytes.
+    var beside = 0
     var width = 0
-    var fits = true
     forEachGlyph(of: self) { glyph in
-      guard fits else { return }
       width += glyph.width
-      if width <= limit { kept.append(glyph.character) } else { fits = false }
-      if width <= limit - 1 { keptBesideEllipsis = kept }
+      if width <= limit { kept.append(glyph.character) }
+      if width <= limit - 1 { beside = kept.utf8.count }
     }
-    return fits ? kept : keptBesideEllipsis + "…"
+    return width <= limit ? kept : String(decoding: kept.utf8.prefix(beside), as: UTF8.self) + "…"
   }
 
   /// The text in lines of no more than that many columns, and at least one line.
@@ -58,9 +56,9 @@ private func wrap(_ text: some StringProtocol, toWidth limit: Int) -> [String] {
         line = String(line[end.after...])
         width -= end.width
       }
-      // A word that fills a line is broken, and so is one after nothing but blanks.
+      // A word that fills a line is broken, and so is one after nothing but blanks, which hang over.
       if width + glyph.width > limit, width > 0 {
-        lines.append(line)
+        lines.append(width > limit ? String(line.prefix(limit)) : line)
         line = ""
         width = 0
       }
@@ -73,7 +71,10 @@ private func wrap(_ text: some StringProtocol, toWidth limit: Int) -> [String] {
       lastBreak = (line.endIndex, line.endIndex, width)
     }
   }
-  while line.last == " ", line.displayWidth > limit { line.removeLast() }
+  while line.last == " ", width > limit {
+    line.removeLast()
+    width -= 1
+  }
   lines.append(line)
   return lines
 }

@@ -71,7 +71,7 @@ import Testing
   }
 
   /// However a terminal measures what terminals disagree about, everything else stands where it belongs.
-  @Test(arguments: 0..<300) func everythingKeepsItsColumns(seed: UInt64) {
+  @Test(arguments: 0..<150) func everythingKeepsItsColumns(seed: UInt64) {
     for model in EmulatedTerminal.Model.allCases {
       var generator = SeededGenerator(seed: seed)
       var grid = RandomScreen.grid(&generator)

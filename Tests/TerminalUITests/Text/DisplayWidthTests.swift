@@ -31,6 +31,14 @@ import Testing
     #expect(shown("\u{301}") == "◌\u{301}")
   }
 
+  /// Not the square of its length.
+  @Test func longTextTakesTimeForItsLength() {
+    let text = String(repeating: "日 ", count: 100_000) + String(repeating: " ", count: 200_000)
+    #expect(text.truncated(toWidth: 299_999).displayWidth == 299_998)
+    #expect(text.wrapped(toWidth: 80).count == 3_704)
+    #expect(text.wrapped(toWidth: 1_000_000).count == 1)
+  }
+
   @Test func aClusterOfAnyLengthIsBounded() {
     var grid = CellGrid(width: 4, height: 1)
     grid.write("a" + String(repeating: "\u{301}", count: 100_000) + "b", at: .zero)
@@ -53,6 +61,7 @@ import Testing
     ("a\nb\n", 5, ["a", "b", ""]), ("日本語です", 4, ["日本", "語で", "す"]), ("日", 1, ["日"]),
     ("ab\u{11A8}", 3, ["ab", "\u{115F}\u{1160}\u{11A8}"]), ("one  two", 4, ["one", "two"]),
     ("well-known fact", 6, ["well-", "known", "fact"]), ("ab日本", 3, ["ab", "日", "本"]), ("  indent", 10, ["  indent"]),
+    ("\tab", 2, ["  ", "ab"]), ("a    ", 3, ["a  "]),
     ("a verylongword b", 5, ["a", "veryl", "ongwo", "rd b"]),
   ])
   func linesEndBetweenWords(text: String, width: Int, lines: [String]) {
