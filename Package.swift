@@ -49,7 +49,8 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication", "NavigationClient", "Specification",
+        "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication", "SyncDaemon", "NavigationClient",
+        "Specification",
       ],
       swiftSettings: common),
     .target(name: "TerminalUI", dependencies: ["CNCurses"], swiftSettings: common),
@@ -124,7 +125,6 @@ let package = Package(
     .testTarget(
       name: "LinksTests", dependencies: ["Links", "WireFormat", "NavigationModel", "TestSupport"],
       swiftSettings: common),
-    .testTarget(name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], swiftSettings: common),
     .executableTarget(
       name: "app-probe", dependencies: ["TerminalUI"], path: "Tests/AppProbe",
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
@@ -133,6 +133,9 @@ let package = Package(
       swiftSettings: common + [.defaultIsolation(MainActor.self)]),
     .executableTarget(
       name: "terminal-probe", dependencies: ["TerminalUI"], path: "Tests/TerminalProbe", swiftSettings: common),
+    .testTarget(
+      name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], exclude: ["Scenarios"],
+      swiftSettings: common),
     .testTarget(
       name: "TerminalUITests",
       dependencies: ["TerminalUI", "TestSupport", "IsolatedClient", "terminal-probe", "app-probe"],

@@ -9,7 +9,7 @@ struct Promises {
     var action: Action
     /// The author's number.
     var device: Int
-    var id: String?
+    var id: Int?
   }
 
   private(set) var all: [Promise] = []
@@ -20,7 +20,7 @@ struct Promises {
     if let id = promise.id { byID["\(promise.device)/\(id)"] = promise }
   }
 
-  func promise(of id: String, _ device: Int) -> Promise? { byID["\(device)/\(id)"] }
+  func promise(of id: Int, _ device: Int) -> Promise? { byID["\(device)/\(id)"] }
 
   mutating func removeAll(_ isGone: (Promise) -> Bool) -> Int {
     let before = all.count

@@ -1,8 +1,21 @@
+import NavigationModel
+
 /// Random numbers from a seed (SplitMix64; Steele, Lea and Flood 2014): the same seed, the same world.
-struct Randomness: RandomNumberGenerator {
+struct Randomness: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   init(seed: UInt64) { state = seed }
+
+  /// A source of its own for each use, so that what happens in one place changes nothing in another.
+  init(seed: UInt64, _ use: String, _ numbers: Int...) {
+    var hash: UInt64 = seed ^ 0xcbf2_9ce4_8422_2325
+    for byte in use.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    for number in numbers {
+      var mixer = Randomness(seed: hash ^ UInt64(bitPattern: Int64(number)))
+      hash = mixer.next()
+    }
+    state = hash
+  }
 
   mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
@@ -21,6 +34,9 @@ struct Randomness: RandomNumberGenerator {
 
   mutating func pick<Element>(_ elements: [Element]) -> Element { elements[int(0...elements.count - 1)] }
 
-  /// Another source, whose use changes nothing here.
-  mutating func split() -> Randomness { Randomness(seed: next()) }
+  /// The so-manieth id of a device.
+  static func deviceID(seed: UInt64, device: Int, number: Int) -> DeviceID {
+    var random = Randomness(seed: seed, "device id", device, number)
+    return DeviceID(high: random.next(), low: random.next())
+  }
 }

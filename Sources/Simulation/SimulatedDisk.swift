@@ -23,6 +23,8 @@ final class SimulatedDisk {
   }
 
   var faults = Faults()
+  /// Nothing can be read from it: only on purpose.
+  var isDamaged = false
   private(set) var epoch: UInt64
   /// With the time at which it was written.
   private var records: [(record: Record, at: Int)] = []
@@ -81,6 +83,7 @@ final class SimulatedDisk {
   }
 
   func willRead() throws(LogError) {
+    if isDamaged { throw LogError(.damaged, about: "disk", "a checksum is wrong") }
     guard faults.readErrors > 0, random.chance(faults.readErrors) else { return }
     struck("read error")
     throw LogError(.inputOutput, about: "disk", "reading failed")
@@ -125,16 +128,26 @@ final class SimulatedDisk {
   }
 }
 
+/// The time of a world.
+final class Time {
+  /// In milliseconds from the beginning.
+  var now = 0
+}
+
 /// What a process's clock says.
 final class Clock {
-  /// The virtual time, in milliseconds.
-  var now = 0
+  private let time: Time
   /// How far the wall clock is off.
   var offset = 0
   /// In millionths.
   var drift = 0
 
+  init(_ time: Time) { self.time = time }
+
   static let start = 1_750_000_000_000
+
+  /// The true time, in milliseconds from the beginning of the world.
+  var now: Int { time.now }
 
   /// In milliseconds since 1970.
   var wall: Int { Self.start + now + offset + now * drift / 1_000_000 }

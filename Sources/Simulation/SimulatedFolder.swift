@@ -15,7 +15,6 @@ final class SimulatedFolder: DeviceStore {
   private var process = SimulatedProcess()
   private let makeDisk: () -> SimulatedDisk
   private let makeID: () -> DeviceID
-  private var count = 0
 
   init(makeDisk: @escaping () -> SimulatedDisk, makeID: @escaping () -> DeviceID) {
     self.makeDisk = makeDisk
@@ -55,9 +54,13 @@ final class SimulatedFolder: DeviceStore {
     next = nil
   }
 
-  func backup(_ random: inout Randomness) -> Store? {
+  /// A copy of all of it; nil in the middle of a swap.
+  func copy(_ random: () -> Randomness) -> Store? {
     func copy(_ store: Store) -> Store {
-      Store(disk: store.disk.copy(random: random.split()), kept: store.kept.mapValues(copy))
+      var kept: [String: Store] = [:]
+      let disk = store.disk.copy(random: random())
+      for (name, store) in store.kept.sorted(by: { $0.key < $1.key }) { kept[name] = copy(store) }
+      return Store(disk: disk, kept: kept)
     }
     return next == nil ? present.map(copy) : nil
   }
@@ -65,8 +68,9 @@ final class SimulatedFolder: DeviceStore {
   // MARK: What the engine asks for
 
   func keptName(former: DeviceID) -> String {
-    count += 1
-    return "replaced-\(count)"
+    var number = 1
+    while present?.kept["replaced-\(number)"] != nil { number += 1 }
+    return "replaced-\(number)"
   }
 
   func newDeviceID() -> DeviceID { makeID() }

@@ -1,14 +1,47 @@
-import NavigationClient
+import Replication
 import WireFormat
 import ZeroMQ
 
 /// Which way a message goes.
 enum Direction: Int {
   case toDaemon
-  case toDevice
+  case toClient
 }
 
-/// A connection of a device's socket to the daemon's: messages arrive in order, until it is cut and what is under way is
+/// The end of connections that makes them: a device's, or that of a daemon that follows another. It tries again and
+/// again to connect what isn't closed.
+final class Port {
+  let owner: Place
+  /// The daemon that it connects to.
+  var daemon: Int
+  var sockets: [SocketID: PortSocket] = [:]
+  var random: Randomness
+  let received: ([UInt8], SocketID) -> Void
+  let changed: (ConnectionEvent.Change, SocketID) -> Void
+  let writable: (SocketID) -> Void
+
+  init(
+    _ owner: Place, to daemon: Int, _ random: Randomness, received: @escaping ([UInt8], SocketID) -> Void,
+    changed: @escaping (ConnectionEvent.Change, SocketID) -> Void, writable: @escaping (SocketID) -> Void
+  ) {
+    self.owner = owner
+    self.daemon = daemon
+    self.random = random
+    self.received = received
+    self.changed = changed
+    self.writable = writable
+  }
+}
+
+final class PortSocket {
+  let id: SocketID
+  var connection: Connection?
+  var wantsRoom = false
+
+  init(_ id: SocketID) { self.id = id }
+}
+
+/// A connection of a port's socket to a daemon's: messages arrive in order, until it is cut and what is under way is
 /// lost.
 final class Connection {
   struct Frame {
@@ -18,8 +51,10 @@ final class Connection {
   }
 
   let number: UInt32
-  let device: SimulatedDevice
+  let port: Port
   let socket: SocketID
+  let daemon: Int
+  var random: Randomness
   var isUp = true
   /// By direction.
   var frames: [[Frame]] = [[], []]
@@ -31,55 +66,53 @@ final class Connection {
   /// How often each stack was followed in the last second in which it was.
   var follows: [String: (second: Int, count: Int)] = [:]
 
-  init(_ number: UInt32, _ device: SimulatedDevice, _ socket: SocketID) {
+  init(_ number: UInt32, _ port: Port, _ socket: SocketID) {
     self.number = number
-    self.device = device
+    self.port = port
     self.socket = socket
+    daemon = port.daemon
+    random = port.random.split()
+  }
+
+  /// Who says it, and to whom.
+  func ends(_ direction: Direction) -> (from: Place, to: Place) {
+    direction == .toDaemon ? (port.owner, .daemon(daemon)) : (.daemon(daemon), port.owner)
   }
 }
 
-/// A device's socket: it connects again and again until it is closed.
-final class DeviceSocket {
-  let id: SocketID
-  var connection: Connection?
-  var wantsRoom = false
-
-  init(_ id: SocketID) { self.id = id }
-}
-
 struct SimulatedNetwork {
+  /// Nothing passes between a group and all others, or one way only.
+  struct Partition: Hashable {
+    var group: Set<Place>
+    var isOutBlocked: Bool
+    var isInBlocked: Bool
+  }
+
   /// By number; those that were cut are not in it.
   var connections: [UInt32: Connection] = [:]
   var lastConnection: UInt32 = 0
   var lastSocket = 0
-  /// Devices whose messages don't get through, by direction.
-  var blocked: [Set<Int>] = [[], []]
+  var partitions: [Partition] = []
   /// Milliseconds more for each message.
   var slowness = 0
+  /// Of a message: how probably it comes twice.
   var duplicates = 0.0
+
+  func isBlocked(from: Place, to: Place) -> Bool {
+    partitions.contains { partition in
+      switch (partition.group.contains(from), partition.group.contains(to)) {
+      case (true, false): partition.isOutBlocked
+      case (false, true): partition.isInBlocked
+      case (true, true), (false, false): false
+      }
+    }
+  }
+
+  /// All connections, oldest first.
+  var ordered: [Connection] { connections.values.sorted { $0.number < $1.number } }
 }
 
-/// What a device's engine has for a network.
-final class SimulatedLink: EngineLink {
-  private let world: World
-  private let device: SimulatedDevice
-  private let life: Int
-
-  init(_ world: World, _ device: SimulatedDevice) {
-    self.world = world
-    self.device = device
-    life = device.life
-  }
-
-  func dealer(connect endpoint: Endpoint, _ options: SocketOptions) throws(ZeroMQError) -> SocketID {
-    world.openSocket(of: device)
-  }
-
-  func close(_ socket: SocketID) { world.close(socket, of: device) }
-
-  func send(_ body: [UInt8], on dealer: SocketID) -> SendResult { world.send(body, on: dealer, of: device) }
-
-  func notifyWhenWritable(_ socket: SocketID) { device.sockets[socket]?.wantsRoom = true }
-
-  func stop() { if device.life == life { device.hasStopped = true } }
+extension Randomness {
+  /// Another source, whose use changes nothing here.
+  mutating func split() -> Randomness { Randomness(seed: next()) }
 }

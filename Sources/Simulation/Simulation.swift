@@ -13,15 +13,16 @@ public struct Simulation: Sendable {
   /// A line for each thing that happened; empty unless it was asked for.
   public var history: [String]
 
-  /// Runs a plan.
-  public init(_ plan: Plan, keepsHistory: Bool = false) {
-    seed = plan.seed
-    let world = World(plan, keepsHistory: keepsHistory)
-    world.planFaults()
-    world.run(until: plan.duration)
+  /// Runs a scenario.
+  ///
+  /// - Parameter sabotage: a law that is broken on purpose, to show that it would be noticed.
+  public init(_ scenario: Scenario, keepsHistory: Bool = false, sabotage: Law? = nil) {
+    seed = scenario.seed
+    let world = World(scenario, keepsHistory: keepsHistory, sabotage: sabotage)
+    world.run(until: scenario.end)
     world.heal()
     let healed = world.now
-    let limit = Plan.levelWithin + world.waitForClocks()
+    let limit = Self.levelWithin + world.waitForClocks()
     while world.violation == nil {
       world.run(until: world.now + 500)
       guard let reason = world.unlevel() else {
@@ -33,7 +34,7 @@ public struct Simulation: Sendable {
       }
     }
     if world.violation == nil { world.checkAll() }
-    world.endDaemon()
+    for daemon in world.daemons { world.endDaemon(daemon) }
     world.count("virtual seconds", world.now / 1000)
     world.end()
     violation = world.violation
@@ -42,7 +43,10 @@ public struct Simulation: Sendable {
     history = world.history
   }
 
-  public init(seed: UInt64, size: Plan.Size, keepsHistory: Bool = false) {
-    self.init(Plan(seed: seed, size: size), keepsHistory: keepsHistory)
+  public init(seed: UInt64, size: ScenarioSize, keepsHistory: Bool = false) {
+    self.init(Scenario(seed: seed, size: size), keepsHistory: keepsHistory)
   }
+
+  /// At most so long after all faults ended everyone shows the same, in milliseconds.
+  static let levelWithin = 240_000
 }

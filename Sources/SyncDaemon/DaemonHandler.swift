@@ -1,14 +1,14 @@
 import EventLog
-import NavigationModel
-import Replication
-import WireFormat
-import ZeroMQ
+package import NavigationModel
+package import Replication
+package import WireFormat
+package import ZeroMQ
 
 /// The daemon's logic on the loop's thread: hands frames and the log's answers to the ``ServerCore``, and once a turn
 /// carries out what it wants.
-struct DaemonHandler: LoopHandler {
+package struct DaemonHandler: LoopHandler {
   /// From other threads.
-  enum Command: Sendable {
+  package enum Command: Sendable {
     /// With the size of the write-ahead log, if there is one.
     case appended(Int, firstOffsets: [Int], writeAheadBytes: Int?)
     case appendFailed(Int, ServerCore.StorageFailure)
@@ -68,11 +68,11 @@ struct DaemonHandler: LoopHandler {
     openLinks(at: ServerCore.Moment(Moment.now()))
   }
 
-  var deadline: Int? { [core.deadline, stopAt, linkDeadline].compactMap(\.self).min() }
+  package var deadline: Int? { [core.deadline, stopAt, linkDeadline].compactMap(\.self).min() }
 
   // MARK: What happens
 
-  mutating func received(_ messages: [PeerMessage], on socket: SocketID, at now: Moment) {
+  package mutating func received(_ messages: [PeerMessage], on socket: SocketID, at now: Moment) {
     guard let router = routers.firstIndex(of: socket) else { return }
     let moment = ServerCore.Moment(now)
     for message in messages {
@@ -80,7 +80,7 @@ struct DaemonHandler: LoopHandler {
     }
   }
 
-  mutating func commands(_ commands: [Command], at now: Moment) {
+  package mutating func commands(_ commands: [Command], at now: Moment) {
     let moment = ServerCore.Moment(now)
     for command in commands {
       if case .stop = command, stopAt == nil { stopAt = now.monotonic + Self.stopMilliseconds }
@@ -107,7 +107,7 @@ struct DaemonHandler: LoopHandler {
     }
   }
 
-  mutating func subscriptionsChanged(_ changes: [SubscriptionChange], on socket: SocketID, at now: Moment) {
+  package mutating func subscriptionsChanged(_ changes: [SubscriptionChange], on socket: SocketID, at now: Moment) {
     guard let place = feeds.firstIndex(where: { $0.socket == socket }) else { return }
     for change in changes {
       if change.isSubscribed {
@@ -118,7 +118,7 @@ struct DaemonHandler: LoopHandler {
     }
   }
 
-  mutating func connectionsChanged(_ events: [ConnectionEvent], on socket: SocketID, at now: Moment) {
+  package mutating func connectionsChanged(_ events: [ConnectionEvent], on socket: SocketID, at now: Moment) {
     for event in events {
       guard routers.contains(socket) || feeds.contains(where: { $0.socket == socket }) else {
         linkChanged(event.change, on: socket, at: ServerCore.Moment(now))
@@ -139,7 +139,7 @@ struct DaemonHandler: LoopHandler {
     }
   }
 
-  mutating func turnEnded(at now: Moment) {
+  package mutating func turnEnded(at now: Moment) {
     let moment = ServerCore.Moment(now)
     if let deadline = core.deadline, deadline <= now.monotonic { core.timerFired(at: moment) }
     linkTimers(at: moment)
@@ -150,7 +150,7 @@ struct DaemonHandler: LoopHandler {
     loop.stop()
   }
 
-  mutating func stopping(at now: Moment) {
+  package mutating func stopping(at now: Moment) {
     carryOut(at: ServerCore.Moment(now))
     store.writes.post(.keep(key: FactKey.newestTime, value: Array("\(core.newestTime)".utf8)))
     ended.post(true)

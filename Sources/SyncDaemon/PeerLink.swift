@@ -1,11 +1,11 @@
 import EventLog
-import NavigationModel
-import Replication
-import WireFormat
-import ZeroMQ
+package import NavigationModel
+package import Replication
+package import WireFormat
+package import ZeroMQ
 
 /// A link to another daemon: its machine, its socket, and what waits for either.
-struct PeerLink {
+package struct PeerLink {
   let endpoint: Endpoint
   var core: PeerCore
   var socket: SocketID?
@@ -20,21 +20,29 @@ struct PeerLink {
   }
 
   /// What a link wants to read from the log, with the chains as they were then.
-  struct Wish: Sendable {
-    enum What: Sendable {
+  package struct Wish: Sendable {
+    package enum What: Sendable {
       case events(ReadOrder)
       case event(Dot)
     }
 
-    var link: Int
-    var number: Int
-    var stack: StackName
-    var what: What
-    var chains: StackChains
+    package var link: Int
+    package var number: Int
+    package var stack: StackName
+    package var what: What
+    package var chains: StackChains
+
+    package init(link: Int, number: Int, stack: StackName, what: What, chains: StackChains) {
+      self.link = link
+      self.number = number
+      self.stack = stack
+      self.what = what
+      self.chains = chains
+    }
   }
 
   /// What was read; nil if that failed.
-  enum Found: Sendable {
+  package enum Found: Sendable {
     case events(runs: [EventRun], through: Int)
     case event(EventRun)
   }
@@ -150,7 +158,7 @@ extension DaemonHandler {
     }
   }
 
-  mutating func received(_ messages: [[UInt8]], on socket: SocketID, at now: Moment) {
+  package mutating func received(_ messages: [[UInt8]], on socket: SocketID, at now: Moment) {
     guard let place = links.firstIndex(where: { $0.socket == socket }) else { return }
     let moment = ServerCore.Moment(now)
     for bytes in messages {
@@ -161,7 +169,7 @@ extension DaemonHandler {
     }
   }
 
-  mutating func writable(_ socket: SocketID, at now: Moment) {
+  package mutating func writable(_ socket: SocketID, at now: Moment) {
     guard let place = links.firstIndex(where: { $0.socket == socket }) else { return }
     let waiting = links[place].outbox
     links[place].outbox = []
@@ -204,8 +212,8 @@ extension DaemonHandler {
 
 extension ServerCore.Peer {
   /// The near end of a link. Its number is of no socket.
-  init(link place: Int) { self.init(UInt64(UInt32.max) << 32 | UInt64(place)) }
+  package init(link place: Int) { self.init(UInt64(UInt32.max) << 32 | UInt64(place)) }
 
   /// The link's place, nil for a connection.
-  var link: Int? { number >> 32 == UInt64(UInt32.max) ? Int(number & UInt64(UInt32.max)) : nil }
+  package var link: Int? { number >> 32 == UInt64(UInt32.max) ? Int(number & UInt64(UInt32.max)) : nil }
 }

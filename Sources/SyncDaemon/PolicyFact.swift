@@ -1,13 +1,13 @@
 import EventLog
-import NavigationModel
+package import NavigationModel
 
 /// A policy that stands in the place of the one that the log has a stack under, kept beside the log. The policy's own
 /// fact is the one that a device keeps when it adopts a policy.
-struct PolicyFact {
+package struct PolicyFact {
   var policy: Policy
   var since: Timestamp
 
-  init(policy: Policy, since: Timestamp) {
+  package init(policy: Policy, since: Timestamp) {
     self.policy = policy
     self.since = since
   }
@@ -23,7 +23,7 @@ struct PolicyFact {
     since = numbers.count == 2 ? Timestamp(milliseconds: numbers[0], counter: numbers[1]) : .zero
   }
 
-  func facts(of stack: StackName) -> [(key: String, value: [UInt8])] {
+  package func facts(of stack: StackName) -> [(key: String, value: [UInt8])] {
     [
       ("policySince/\(stack)", Array("\(since.milliseconds).\(since.counter)".utf8)),
       ("policy/\(stack)", Array(policy.description.utf8)),

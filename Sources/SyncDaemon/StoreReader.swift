@@ -1,10 +1,10 @@
-import EventLog
+package import EventLog
 import NavigationModel
 import Replication
 import WireFormat
 
-/// The thread that reads the log: loads stacks, and reads for followers.
-final class StoreReader {
+/// The thread that reads the log: loads stacks, and reads for followers. A simulation calls ``answer(_:)`` itself.
+package final class StoreReader {
   let log: any EventLogReader
   let lines: DaemonLog
   private var outbox = Outbox()
@@ -15,27 +15,32 @@ final class StoreReader {
   static let pageBytes = 1 << 20
   static let keptWalks = 8
 
-  init(_ log: any EventLogReader, _ lines: DaemonLog) {
+  package init(_ log: any EventLogReader, _ lines: DaemonLog) {
     self.log = log
     self.lines = lines
+  }
+
+  /// Does one job; nil if there is nothing to tell.
+  package func answer(_ job: StoreThreads.ReadJob) -> DaemonHandler.Command? {
+    switch job {
+    case .attach: nil
+    case .load(let stack): load(stack)
+    case .read(let read): self.read(read)
+    case .recall(let recall): self.recall(recall)
+    case .list(let space, let peer): list(space, peer)
+    case .wish(let wish): find(wish)
+    }
   }
 
   func run(_ jobs: JobQueue<StoreThreads.ReadJob>) {
     self.jobs = jobs
     while let batch = jobs.next() {
       for job in batch where !jobs.isDropped {
-        let command: DaemonHandler.Command
-        switch job {
-        case .attach(let mailbox):
+        if case .attach(let mailbox) = job {
           outbox.attach(mailbox)
-          continue
-        case .load(let stack): command = load(stack)
-        case .read(let read): command = self.read(read)
-        case .recall(let recall): command = self.recall(recall)
-        case .list(let space, let peer): command = list(space, peer)
-        case .wish(let wish): command = find(wish)
+        } else if let command = answer(job) {
+          outbox.post(command)
         }
-        outbox.post(command)
       }
     }
   }

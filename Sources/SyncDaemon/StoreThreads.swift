@@ -1,16 +1,16 @@
-import EventLog
+package import EventLog
 import Glibc
-import NavigationModel
-import Replication
+package import NavigationModel
+package import Replication
 import WireFormat
-import ZeroMQ
+package import ZeroMQ
 
 /// The log's two threads: one that commits, and one that reads, so that a long replay never delays a commit.
 ///
 /// What they find goes to the loop as ``DaemonHandler/Command``s.
-final class StoreThreads: Sendable {
+package final class StoreThreads: Sendable {
   typealias Failure = ServerCore.StorageFailure
-  typealias Mailbox = ZeroMQ.Mailbox<DaemonHandler.Command>
+  package typealias Mailbox = ZeroMQ.Mailbox<DaemonHandler.Command>
 
   enum WriteJob: Sendable {
     case attach(Mailbox)
@@ -18,7 +18,7 @@ final class StoreThreads: Sendable {
     case keep(key: String, value: [UInt8])
   }
 
-  enum ReadJob: Sendable {
+  package enum ReadJob: Sendable {
     case attach(Mailbox)
     case load(StackName)
     case read(ServerCore.Read)
@@ -219,7 +219,7 @@ func monotonicNanoseconds() -> Int {
 }
 
 extension LogAppend {
-  init(_ part: ServerCore.CommitPart) {
+  package init(_ part: ServerCore.CommitPart) {
     self.init(
       stack: part.stack, policy: part.policy, batch: part.batch,
       heads: part.heads.map { StoredHead(device: $0.device, sequence: $0.sequence, digest: $0.digest) },

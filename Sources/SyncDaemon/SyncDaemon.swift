@@ -158,6 +158,7 @@ public final class SyncDaemon: Sendable {
         name: "navsyncd-\(daemon.description.prefix(8))")
       settings.software = options.software
       settings.seed = .random(in: 0 ... .max)
+      settings.eventsAnAppend = configuration.limits.eventsAnAppend
       return PeerLink(endpoint, PeerCore(settings, at: ServerCore.Moment(Moment.now())))
     }
   }

@@ -134,6 +134,34 @@ import Testing
     }
   }
 
+  /// Several stacks are found to differ one after the other, within a second and by the same id: each time the store of
+  /// before is kept under a name of its own.
+  @Test func aCopiedFolderOfSeveralStacks() async throws {
+    try await withDaemon { world in
+      let names = ["alice/one", "alice/two", "alice/three", "alice/four"]
+      var phone = try await world.device("phone")
+      await phone.close()
+      try FileManager.default.copyItem(atPath: path(world, "phone"), toPath: path(world, "clone"))
+      let clone = try await world.device("clone", connects: false)
+      for name in names { try await clone.stack(name).push("clone's") }
+      await clone.close()
+      phone = try await world.device("phone")
+      for name in names {
+        let stack = try await phone.stack(name)
+        try await stack.push("phone's")
+        try await stack.accepted()
+      }
+      let again = try await world.device("clone")
+      for name in names {
+        let stack = try await again.stack(name)
+        try await stack.state { $0.eventCount == 2 && $0.waiting == 0 && $0.isLive }
+        #expect(Set(try stack.state.path(of: String.self)) == ["phone's", "clone's"])
+      }
+      await again.close()
+      await phone.close()
+    }
+  }
+
   /// What was done offline with a clock that is hours ahead doesn't have to wait for hours: no daemon had it, so it is
   /// stamped anew.
   @Test func aClockThatWasAhead() async throws {

@@ -1,7 +1,7 @@
 package import EventLog
 package import NavigationModel
 package import Replication
-import WireFormat
+package import WireFormat
 package import ZeroMQ
 
 /// A device's engine without its thread, for who drives it from outside: a simulation.
@@ -80,6 +80,40 @@ package struct DeviceMachine {
   /// What the next action is derived from: also what is not on the disk yet. Nil if the log has to be read again first.
   package func entries(of stack: StackName) -> [Entry]? {
     engine.replica.isUnread(stack) ? nil : engine.stacks[stack]?.replica.entries()
+  }
+
+  /// The heads of all that is shown of a stack, if what was published last is what is held.
+  package func heads(of stack: StackName) -> [DeviceHead]? {
+    guard let open = engine.stacks[stack], !engine.replica.isUnread(stack) else { return nil }
+    return open.hub.state?.vector == open.replica.fold.vector ? open.replica.chains.liveHeads : nil
+  }
+
+  /// What the engine can be in the middle of, for who looks whether all of it was reached.
+  package enum Situation: String, CaseIterable, Sendable {
+    case redo = "what is to be acted again waits for the daemon"
+    case unread = "a stack couldn't be read"
+    case storageProblem = "the disk doesn't take anything"
+    case problem = "a stack has a problem"
+    case outbox = "messages wait for room"
+    case formerIDs = "a later incarnation"
+    case waiting = "own events wait"
+    case otherPolicy = "the daemon has another policy"
+  }
+
+  /// Where it is now.
+  package var situations: Set<Situation> {
+    var result: Set<Situation> = []
+    if !engine.redos.isEmpty { result.insert(.redo) }
+    if engine.storageProblem != nil { result.insert(.storageProblem) }
+    if !engine.outbox.isEmpty { result.insert(.outbox) }
+    if !engine.formerIDs.isEmpty { result.insert(.formerIDs) }
+    for (name, stack) in engine.stacks {
+      if engine.replica.isUnread(name) { result.insert(.unread) }
+      if stack.problem != nil { result.insert(.problem) }
+      if stack.problem?.code == .policyMismatch { result.insert(.otherPolicy) }
+      if engine.waiting(of: name) > 0 { result.insert(.waiting) }
+    }
+    return result
   }
 
   /// Frames that the socket had no room for.

@@ -35,7 +35,13 @@ struct FolderStore: DeviceStore {
   }
 
   func keptName(former: DeviceID) -> String {
-    "replaced-\(Int(Date().timeIntervalSince1970))-" + String(former.description.prefix(8))
+    // Several stacks may be found to differ within a second, one after the other.
+    let name = "replaced-\(Int(Date().timeIntervalSince1970))-" + String(former.description.prefix(8))
+    let files = FileManager.default
+    guard files.fileExists(atPath: folder + "/" + name) else { return name }
+    var number = 2
+    while files.fileExists(atPath: folder + "/\(name)-\(number)") { number += 1 }
+    return "\(name)-\(number)"
   }
 
   func newDeviceID() -> DeviceID {

@@ -13,3 +13,57 @@ extension ClientCore {
 
   package static var bytesHeldAllowed: Int { Followed.heldBytesAllowed }
 }
+
+/// What a session can be in the middle of, for who looks whether all of it was reached.
+package enum ClientSituation: String, CaseIterable, Sendable {
+  case connecting
+  case waitingToConnect = "waiting to connect"
+  case greeting
+  case refused = "refused by the daemon"
+  case asked = "heads are asked for"
+  case following
+  case live
+  case followRefused = "a follow was refused"
+  case forked = "another history was found"
+  case gap = "a gap in what came"
+  case held = "events held back behind a gap"
+  case inFlight = "appends in flight"
+  case windowFull = "the window is full"
+  case givenUp = "appends given up and not answered"
+  case waitingToSend = "waiting to send again"
+  case blocked = "nothing more is taken"
+}
+
+extension ClientCore {
+  /// Where the session is now.
+  package var situations: Set<ClientSituation> {
+    var result: Set<ClientSituation> = []
+    switch phase {
+    case .stopped, .open: break
+    case .waiting: result.insert(.waitingToConnect)
+    case .connecting: result.insert(.connecting)
+    case .greeting: result.insert(.greeting)
+    }
+    if case .refused = state { result.insert(.refused) }
+    for followed in stacks.values {
+      switch followed.stage {
+      case .idle: break
+      case .asked: result.insert(.asked)
+      case .following: result.insert(.following)
+      case .refused: result.insert(.followRefused)
+      case .forked: result.insert(.forked)
+      }
+      if followed.isLive { result.insert(.live) }
+      if let gap = followed.gap {
+        result.insert(.gap)
+        if !gap.held.isEmpty { result.insert(.held) }
+      }
+      if !followed.inFlight.isEmpty { result.insert(.inFlight) }
+      if followed.inFlight.count >= Followed.window { result.insert(.windowFull) }
+      if followed.inFlight.contains(where: \.isGivenUp) { result.insert(.givenUp) }
+      if followed.retryAt != nil { result.insert(.waitingToSend) }
+      if followed.isBlocked { result.insert(.blocked) }
+    }
+    return result
+  }
+}

@@ -167,7 +167,7 @@ extension PeerCore {
     var runs: [EventBatch.Run] = []
     batch.forEach { record in
       let event = Array(batch.bytes[record.range])
-      if let last = runs.last, last.device == record.dot.device, last.events.count < Self.eventsAnAppend {
+      if let last = runs.last, last.device == record.dot.device, last.events.count < settings.eventsAnAppend {
         runs[runs.count - 1].events.append(event)
       } else {
         runs.append(
@@ -270,6 +270,4 @@ extension PeerCore {
     guard let name = try? StackName(refused.stack), stacks[name]?.probe != nil else { return }
     askAgain(name, at: moment)
   }
-
-  static let eventsAnAppend = 512
 }

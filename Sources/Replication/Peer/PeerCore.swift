@@ -30,6 +30,8 @@ package struct PeerCore: Hashable, Sendable {
     package var seed: UInt64 = 0
     /// The longest wait between attempts to connect.
     package var reconnectCapMilliseconds = 30_000
+    /// The most events that the own daemon takes in one append.
+    package var eventsAnAppend = Limits().eventsAnAppend
 
     package init(daemon: DeviceID, epoch: UInt64, endpoint: String, name: String) {
       self.daemon = daemon

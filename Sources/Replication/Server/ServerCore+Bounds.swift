@@ -28,3 +28,48 @@ extension ServerCore {
     return result
   }
 }
+
+/// What a daemon can be in the middle of, for who looks whether all of it was reached.
+package enum ServerSituation: String, CaseIterable, Sendable {
+  case committing
+  case waitingGroups = "commits wait for the one under way"
+  case loading = "a stack is loaded"
+  case requestsWait = "requests wait for a stack"
+  case parked = "events wait to be compared"
+  case comparing = "events are compared"
+  case behind = "a follower is behind"
+  case noCredit = "a follower has no credit"
+  case full = "a follower's socket is full"
+  case repliesWait = "replies wait for room"
+  case reading = "the log is read for a follower"
+  case range = "a range is read"
+  case away = "a device is away"
+  case probing = "who is gone is looked for"
+}
+
+extension ServerCore {
+  /// Where the machine is now.
+  package var situations: Set<ServerSituation> {
+    var result: Set<ServerSituation> = []
+    if committing != nil { result.insert(.committing) }
+    if !formed.isEmpty { result.insert(.waitingGroups) }
+    if probeAt != nil { result.insert(.probing) }
+    for slot in slots.values {
+      guard let stack = stacks[slot] else { continue }
+      if !stack.isLoaded { result.insert(.loading) }
+      if !stack.waiting.isEmpty { result.insert(.requestsWait) }
+      if !stack.parked.isEmpty { result.insert(.parked) }
+      if stack.parked.values.contains(where: { $0.first?.recall != nil }) { result.insert(.comparing) }
+    }
+    for session in sessions.values {
+      if session.isFull { result.insert(.full) }
+      if session.credit <= 0 { result.insert(.noCredit) }
+      if !session.replies.isEmpty { result.insert(.repliesWait) }
+      if session.reading != nil { result.insert(.reading) }
+      if !session.ranges.isEmpty { result.insert(.range) }
+      if session.isAway { result.insert(.away) }
+      if session.follows.values.contains(where: { !$0.isAnnounced }) { result.insert(.behind) }
+    }
+    return result
+  }
+}

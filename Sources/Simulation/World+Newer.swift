@@ -1,0 +1,50 @@
+import WireFormat
+
+extension World {
+  /// What goes over the network for a frame: somebody of a newer version says more than is known here.
+  func asSent(_ bytes: [UInt8], by place: Place) -> [[UInt8]] {
+    guard newerUntil[place].map({ now < $0 }) == true, bytes.count < 100_000,
+      let message = try? Message(decoding: bytes)
+    else { return [bytes] }
+    count("messages of a newer version")
+    // A field that isn't known, in the message and beside it, and a message of an unknown kind before it.
+    return [Self.unknownKind, message.newer(Self.unknownField).encoded() + Self.unknownField]
+  }
+
+  /// Field 99 with the bytes "new".
+  private static let unknownField: [UInt8] = [0x9A, 0x06, 3] + Array("new".utf8)
+  private static let unknownKind: [UInt8] = [0xA2, 0x06, 3] + Array("new".utf8)
+}
+
+extension Message {
+  /// The same message with a field more.
+  fileprivate func newer(_ field: [UInt8]) -> Message {
+    func with<Part>(_ part: Part, _ path: WritableKeyPath<Part, UnknownFields>) -> Part {
+      var part = part
+      part[keyPath: path] += field
+      return part
+    }
+    return switch self {
+    case .hello(let part): .hello(with(part, \.unknown))
+    case .welcome(let part): .welcome(with(part, \.unknown))
+    case .refused(let part): .refused(with(part, \.unknown))
+    case .follow(let part): .follow(with(part, \.unknown))
+    case .following(let part): .following(with(part, \.unknown))
+    case .events(let part): .events(with(part, \.unknown))
+    case .live(let part): .live(with(part, \.unknown))
+    case .unfollow(let part): .unfollow(with(part, \.unknown))
+    case .append(let part): .append(with(part, \.unknown))
+    case .accepted(let part): .accepted(with(part, \.unknown))
+    case .rejected(let part): .rejected(with(part, \.unknown))
+    case .credit(let part): .credit(with(part, \.unknown))
+    case .ping(let part): .ping(with(part, \.unknown))
+    case .pong(let part): .pong(with(part, \.unknown))
+    case .presence(let part): .presence(with(part, \.unknown))
+    case .list(let part): .list(with(part, \.unknown))
+    case .listing(let part): .listing(with(part, \.unknown))
+    case .statusRequest(let part): .statusRequest(with(part, \.unknown))
+    case .statusReport(let part): .statusReport(with(part, \.unknown))
+    case .range(let part): .range(with(part, \.unknown))
+    }
+  }
+}
