@@ -68,7 +68,7 @@ extension Scenario {
   // MARK: Faults
 
   /// Whether two histories under one id may come to different daemons, or to one that forgot the first.
-  private static let forksBetweenDaemons = false
+  private static let forksBetweenDaemons = true
 
   private mutating func makeFaults(_ random: inout Randomness) {
     // Some worlds know one fault and often, others many; a few know none.

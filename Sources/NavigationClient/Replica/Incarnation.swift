@@ -105,9 +105,9 @@ struct Redo: Hashable, Sendable {
   /// The most bytes that are read at once.
   private static let page = 1 << 20
 
-  /// Takes over, into a replica that holds all that the daemon has: the others' events that it lacks, and the own events
-  /// of every former id after the last that both histories share, in order and under the new id: the same action, values
-  /// and timestamp, own entries under their new names, the old ids' numbers in the context capped at what is shared.
+  /// Takes over, into a replica that holds all that the daemon has: the events that it only lacks, and the own events of
+  /// every former id after the last that both histories share, in order and under the new id: the same action, values and
+  /// timestamp, own entries under their new names, the old ids' numbers in the context capped at what is shared.
   ///
   /// - Parameter former: the ids that the device had.
   /// - Parameter now: the daemon's time, in milliseconds since 1970. What is stamped too far ahead of it to be taken is
@@ -139,9 +139,16 @@ struct Redo: Hashable, Sendable {
               try? replica.takeOver(record.dot, bytes)
               continue
             }
-            if record.dot.sequence > common {
+            // What goes on from where the daemon's history ends is no other one: it stays as it is, for others may rest on it.
+            let id = record.dot.device
+            let goesOn =
+              record.dot.sequence == common + 1 && replica.chains.vector[id] == common
+              && !replica.chains.retired.contains(id)
+            isLate = isLate || Self.isAhead(event.timestamp, of: now)
+            if goesOn, !isLate, (try? replica.takeOver(record.dot, bytes)) != nil {
+              shared[id] = record.dot.sequence
+            } else if record.dot.sequence > common {
               context.join(capped(event, shared, replica))
-              isLate = isLate || Self.isAhead(event.timestamp, of: now)
               let again = Event(
                 dot: Dot(device, replica.chains.vector[device] + 1), context: context,
                 timestamp: isLate ? replica.fold.newestTimestamp.next(at: now) : event.timestamp,

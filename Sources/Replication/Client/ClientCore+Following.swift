@@ -240,6 +240,7 @@ extension ClientCore {
       take(arrived, of: stack)
       fillGap(of: stack, now: now)
     }
+    if stacks[stack]?.isOwnNews == true { refollow(stack) }
   }
 
   /// Hands a batch on, unless all of it was seen.
@@ -250,9 +251,7 @@ extension ClientCore {
     for author in arrived.batch.authors where author.lastSequence > stacks[stack]?.has[author.device] ?? 0 {
       // What can't be counted is refused where it is admitted; here it would only be sent back.
       guard stacks[stack]?.has.raise(author.device, to: author.lastSequence) == true else { continue }
-      if author.device == settings.device {
-        put(.acknowledged(stack, author.device, throughSequence: author.lastSequence))
-      }
+      if author.device == settings.device { stacks[stack]?.isOwnNews = true }
     }
     put(.deliver(stack, arrived.batch, firstOffset: arrived.firstOffset, bytes: arrived.bytes))
   }

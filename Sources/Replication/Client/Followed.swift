@@ -60,6 +60,10 @@ struct Followed: Hashable, Sendable {
   /// The offset at the last pong that named a higher one: events may be on their way, so only the second time counts.
   var suspect: Int?
 
+  /// Events under our own id came that nobody told us are accepted: somebody brought them, ours or a copy's of us. The
+  /// exchange of heads tells which.
+  var isOwnNews = false
+
   // Sending.
   /// What the daemon has.
   var has = VersionVector()
