@@ -20,7 +20,7 @@ struct Context {
   /// Evaluates the view that the context's node stands for.
   private func evaluateHere<V: View>(_ view: V) -> [Element] {
     if let primitive = view as? any PrimitiveView {
-      if environment.defersRows, !(primitive is any RowStructure) { return [deferred(primitive)] }
+      if environment.defersRows, (primitive as? any RowStructure)?.hasRows != true { return [deferred(primitive)] }
       return primitive.elements(in: self)
     }
     graph.bodiesEvaluated += 1

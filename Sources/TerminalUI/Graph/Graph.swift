@@ -193,28 +193,35 @@ final class Graph {
     environment.openURL = OpenURLAction { [weak self] in self?.open($0) }
     let context = Context(graph: self, node: root, environment: environment, focus: focus)
     let elements = content(context)
-    // What is in front may present more, and is the only one that keys go to.
-    while !presentations.isEmpty {
-      let modal = presentations.removeFirst()
-      stacks = []
-      modals.append(modal())
+    let room = CellRect(origin: .zero, size: size)
+    let focusedBefore = focused
+    while true {
+      // What is in front may present more, and is the only one that keys go to.
+      while !presentations.isEmpty {
+        let modal = presentations.removeFirst()
+        stacks = []
+        modals.append(modal())
+      }
+      let order = modals.last?.focus ?? focus
+      settleFocus(order, before: focusedBefore, screenChanged: before !== shownScreen)
+      let canvas = Canvas(clip: room)
+      let chrome = Chrome(
+        elements, modals: modals, focus: focus, statusLine: statusLine.lines(width: size.width), showsHelp: showsHelp)
+      chrome.place(in: room, on: canvas)
+      // The rows of a list are made when they are placed, and may present something too.
+      if presentations.isEmpty {
+        return Picture(
+          canvas: canvas, focus: order, elements: elements, screen: shownScreen.map { ObjectIdentifier($0) })
+      }
     }
-    let order = modals.last?.focus ?? focus
-    settleFocus(order, screenChanged: before !== shownScreen)
-    let canvas = Canvas(clip: CellRect(origin: .zero, size: size))
-    let chrome = Chrome(
-      elements, modals: modals, focus: focus, statusLine: statusLine.lines(width: size.width), showsHelp: showsHelp)
-    chrome.place(in: CellRect(origin: .zero, size: size), on: canvas)
-    return Picture(
-      canvas: canvas, focus: order, elements: elements, screen: shownScreen.map { ObjectIdentifier($0) })
   }
 
   /// The slot of a screen's node where it remembers the focus.
   private static let focusSlot = -2
 
-  private func settleFocus(_ order: FocusOrder, screenChanged: Bool) {
+  private func settleFocus(_ order: FocusOrder, before: Node?, screenChanged: Bool) {
     let memory = (shownScreen ?? root).slot(Graph.focusSlot) { FocusMemory() }
-    let wanted = screenChanged ? memory.node : focused
+    let wanted = screenChanged ? memory.node : before
     if let wanted, order.items.contains(where: { $0.node === wanted }) {
       focused = wanted
     } else if memory.node == nil, memory.index == 0 {

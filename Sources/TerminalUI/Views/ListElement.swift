@@ -3,7 +3,8 @@
 final class ListMemory {
   /// A row, found again when others come and go.
   struct Place {
-    var node: ObjectIdentifier
+    /// The serial number of the node that stands for it and those around it.
+    var node: Int
     var id: AnyHashable
     /// Where it stood.
     var index: Int
@@ -98,16 +99,16 @@ final class ListElement: Element {
 
   private func place(_ index: Int) -> ListMemory.Place {
     let (part, inner) = find(index)
-    return ListMemory.Place(node: ObjectIdentifier(part.node), id: part.id(inner), index: index)
+    return ListMemory.Place(node: part.node.serial, id: part.id(inner), index: index)
   }
 
   /// Where a row stands now; nil if it is gone.
   private func index(of place: ListMemory.Place) -> Int? {
     if place.index < count {
       let (part, inner) = find(place.index)
-      if ObjectIdentifier(part.node) == place.node, part.id(inner) == place.id { return place.index }
+      if part.node.serial == place.node, part.id(inner) == place.id { return place.index }
     }
-    for (part, start) in zip(parts, starts) where ObjectIdentifier(part.node) == place.node {
+    for (part, start) in zip(parts, starts) where part.node.serial == place.node {
       for inner in 0..<part.count where part.id(inner) == place.id { return start + inner }
     }
     return nil

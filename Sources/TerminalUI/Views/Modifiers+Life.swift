@@ -59,8 +59,10 @@ extension View {
   }
 }
 
-private struct LifeModifier<Content: View>: View, PrimitiveView {
+private struct LifeModifier<Content: View>: View, RowStructure {
   let content: Content
+  // Of a single row it is told when the row is seen.
+  var hasRows: Bool { (content as? any RowStructure)?.hasRows == true }
   let appear: () -> Void
   let disappear: () -> Void
 
@@ -72,8 +74,9 @@ private struct LifeModifier<Content: View>: View, PrimitiveView {
   }
 }
 
-private struct TaskModifier<Content: View, ID: Equatable>: View, PrimitiveView {
+private struct TaskModifier<Content: View, ID: Equatable>: View, RowStructure {
   let content: Content
+  var hasRows: Bool { (content as? any RowStructure)?.hasRows == true }
   let id: ID
   let action: @MainActor @Sendable () async -> Void
 

@@ -1,6 +1,13 @@
 /// A view that is made of others without laying them out, so that in a list each of them is a row.
 @MainActor
-protocol RowStructure: PrimitiveView {}
+protocol RowStructure: PrimitiveView {
+  /// Whether that is so for this one.
+  var hasRows: Bool { get }
+}
+
+extension RowStructure {
+  var hasRows: Bool { true }
+}
 
 /// Rows of a list that are made when they are seen.
 @MainActor

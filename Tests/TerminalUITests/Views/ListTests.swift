@@ -276,3 +276,60 @@ import Testing
     #expect(host.focusedLine == "cell 1" && log.made <= 14)
   }
 }
+
+@MainActor @Suite struct RowStructureTests {
+  private final class Log {
+    var lines: [String] = []
+  }
+
+  private struct Rows: View {
+    let log: Log
+    var body: some View {
+      List {
+        Section("Numbers") { ForEach(0..<3) { Text("number \($0)") } }
+          .onAppear { log.lines.append("section") }
+        ForEach(0..<20) { number in Text("row \(number)").onAppear { log.lines.append("row \(number)") } }
+          .task {}
+        Text("last").onAppear { log.lines.append("last") }
+      }
+    }
+  }
+
+  /// What is told of rows doesn't make one row of them, and is told of those that are seen.
+  @Test func modifiersOfSeveralRows() {
+    let log = Log()
+    let host = TestHost(width: 20, height: 6) { Rows(log: log) }
+    #expect(host.lines == ["Numbers", "> number 0", "number 1", "number 2", "row 0", "row 1"])
+    #expect(log.lines == ["section", "row 0", "row 1"])
+    host.press(.end)
+    #expect(log.lines.contains("last") && !log.lines.contains("row 9"))
+  }
+
+  private struct Asking: View {
+    @State var asked: Int?
+    @State var answers = ""
+    var body: some View {
+      List(0..<5) { number in
+        Button("row \(number)") { asked = number }
+          .alert("Delete \(number)?", isPresented: Binding(get: { asked == number }, set: { _ in asked = nil })) {
+            Button("Yes") { answers += "\(number)" }
+            Button("No") {}
+          }
+      }
+      Text("answers \(answers)")
+    }
+  }
+
+  /// A row is made when it is placed, and may present something then.
+  @Test func anAlertOfARow() {
+    let host = TestHost(width: 30, height: 10) { Asking() }
+    host.press(.down, .down, .enter)
+    #expect(host.lines == ["Delete 2?", "> Yes No"])
+    host.press(.tab, .enter)
+    #expect(host.text.contains("answers") && host.focusedLine == "row 2")
+    host.press(.enter, .enter)
+    #expect(host.text.contains("answers 2") && host.focusedLine == "row 2")
+    host.press(.down, .enter, .escape)
+    #expect(host.focusedLine == "row 3")
+  }
+}
