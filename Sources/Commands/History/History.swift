@@ -76,6 +76,8 @@ final class History {
   private(set) var head: Int
   /// Events that have rivals of the same dot; known when the walk has begun.
   private(set) var forks: [Dot] = []
+  /// What is folded, if a device id has several histories; nil else, and before it is read.
+  private(set) var folded: [Event]?
   /// What a timeline left out: events of histories that aren't folded, and what waits for others.
   private(set) var unfolded: [HistoryItem] = []
   let lastStored: Int?
@@ -186,7 +188,10 @@ final class History {
   }
 
   private func append(_ item: HistoryItem, to timeline: inout Timeline) throws {
-    do { try timeline.append(item.event) } catch { throw damage(at: item.offset, "\(error)") }
+    var event = item.event
+    // What it names of a history that isn't folded is in no timeline.
+    if hasForks { event.context = event.context.met(with: timeline.vector) }
+    do { try timeline.append(event) } catch { throw damage(at: item.offset, "\(error)") }
   }
 
   /// Takes the events of a batch into a timeline; those that are there already are left out, and those that can't be
@@ -222,6 +227,7 @@ final class History {
     chains = claims.chains
     let admission = claims.admission
     forks = admission.forks
+    folded = admission.events
     head = admission.folded.count
     var order = admission.folded.map { ($0, HistoryItem.Standing.folded) }
     if rivals { order += admission.rivals.map { ($0, .rival) } + admission.waiting.map { ($0, .held) } }

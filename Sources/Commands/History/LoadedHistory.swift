@@ -105,7 +105,11 @@ final class LoadedHistory {
   /// The stack at a place: after so many events, of all that was made by a time, or as an event's author saw it.
   func fold(at place: HistoryPlace?) throws -> StackFold {
     switch place {
-    case nil: return timeline.fold(through: timeline.count)
+    case nil:
+      guard let events = history.folded else { return timeline.fold(through: timeline.count) }
+      var fold = StackFold(policy: history.policy)
+      for event in events { fold.apply(event) }
+      return fold
     case .number(let number): return timeline.fold(through: number)
     case .time(let time): return timeline.fold(madeBy: time.milliseconds(now: wallClockMilliseconds()))
     case .event:

@@ -27,7 +27,8 @@ package struct Conflicts: RunnableCommand {
 
   package func run(on console: Console) async throws {
     let loaded = try await looking.load(what, on: console)
-    var conflicts = loaded.timeline.conflicts() + (loaded.history.file?.forks ?? []).map(Conflict.fork)
+    var conflicts =
+      loaded.timeline.conflicts() + (loaded.history.file?.forks ?? loaded.history.forks).map(Conflict.fork)
     let about = conflicts.filter { conflict in
       switch conflict {
       case .branches, .kept, .fork: true

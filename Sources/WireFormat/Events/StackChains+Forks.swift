@@ -198,7 +198,7 @@ extension StackChains {
   }
 
   private mutating func retire(_ id: DeviceID) {
-    guard vector[id] > 0, forking.retired.insert(id).inserted else { return }
+    guard forking.retired.insert(id).inserted, vector[id] > 0 else { return }
     forking.unsettled.insert(id)
   }
 

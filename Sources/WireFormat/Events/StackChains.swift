@@ -139,15 +139,15 @@ public struct StackChains: Hashable, Sendable {
     _ device: DeviceID, firstSequence: Int, previous: Digest?, events: [[UInt8]], notAfter latest: Int,
     keepsUnknown: Bool = false
   ) -> TakenRun {
+    guard !forking.retired.contains(device) else {
+      var run = TakenRun(before: authorState(of: device))
+      run.fault = .fork(Dot(device, firstSequence))
+      return run
+    }
     guard let place = places[device] else {
       var chain = Chain(stack: stack, device: device)
       let run = Self.take(firstSequence, previous, events, latest, to: &chain, held: reach, keepsUnknown, stack)
       if run.count > 0 { keep(chain) }
-      return run
-    }
-    guard !forking.retired.contains(device) else {
-      var run = TakenRun(before: chains[place].author)
-      run.fault = .fork(Dot(device, firstSequence))
       return run
     }
     let run = Self.take(firstSequence, previous, events, latest, to: &chains[place], held: reach, keepsUnknown, stack)
@@ -192,13 +192,13 @@ public struct StackChains: Hashable, Sendable {
   /// throw changes nothing.
   public mutating func append(_ event: Event) throws(ChainFault) -> [UInt8] {
     let device = event.dot.device
+    guard !forking.retired.contains(device) else { throw .fork(event.dot) }
     guard let place = places[device] else {
       var chain = Chain(stack: stack, device: device)
       let bytes = try Self.write(event, to: &chain, held: reach)
       keep(chain)
       return bytes
     }
-    guard !forking.retired.contains(device) else { throw .fork(event.dot) }
     let bytes = try Self.write(event, to: &chains[place], held: reach)
     count(place)
     return bytes
