@@ -19,6 +19,8 @@ let package = Package(
     .executable(name: "navsyncd", targets: ["navsyncd"]),
     .executable(name: "navsync-simulate", targets: ["navsync-simulate"]),
     .library(name: "NavigationClient", targets: ["NavigationClient"]),
+    .library(name: "TerminalUI", targets: ["TerminalUI"]),
+    .library(name: "SharedNavigation", targets: ["SharedNavigation"]),
   ],
   targets: [
     // libzmq's own .pc file carries flags that SwiftPM refuses, so the module map links it.
@@ -54,12 +56,15 @@ let package = Package(
       ],
       swiftSettings: common),
     .target(name: "TerminalUI", dependencies: ["CNCurses"], swiftSettings: common),
+    .target(
+      name: "SharedNavigation", dependencies: ["NavigationClient", "TerminalUI", "ZeroMQ"], swiftSettings: common),
     .target(name: "ArgumentParsing", swiftSettings: pure),
     .target(
       name: "Commands",
       dependencies: [
         "ArgumentParsing", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication",
-        "SyncDaemon", "NavigationClient", "StackHistory", "Links", "CZeroMQ", "CSQLite", "CSodium", "CZlib",
+        "SyncDaemon", "NavigationClient", "StackHistory", "Links", "SharedNavigation", "TerminalUI", "CZeroMQ", "CSQLite",
+        "CSodium", "CZlib",
       ],
       swiftSettings: common),
     .executableTarget(name: "navsync", dependencies: ["Commands"], swiftSettings: common),
@@ -140,6 +145,12 @@ let package = Package(
       name: "TerminalUITests",
       dependencies: ["TerminalUI", "TestSupport", "IsolatedClient", "terminal-probe", "app-probe"],
       exclude: ["Views/Golden"],
+      swiftSettings: common),
+    .testTarget(
+      name: "SharedNavigationTests",
+      dependencies: [
+        "SharedNavigation", "NavigationClient", "NavigationModel", "TerminalUI", "SyncDaemon", "ZeroMQ", "TestSupport",
+      ],
       swiftSettings: common),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: common),
   ],

@@ -117,6 +117,14 @@ public final class Stack: Sendable {
     return try await engine.call { .act(name, intent, id: intentID, $0) }
   }
 
+  /// As ``act(_:intentID:)`` for callers that can't wait: actions are carried out in the order of the calls. `done` is
+  /// called once, on any thread, when the outcome is on stable storage.
+  package func act(_ intent: Intent, _ done: @escaping @Sendable (Result<Outcome, ClientError>) -> Void) {
+    if !engine.post(.act(hub.name, intent, id: nil, Reply(done))) {
+      done(.failure(.closed(hub.name.description)))
+    }
+  }
+
   // MARK: The daemon
 
   /// Waits until a daemon has this device's actions on this stack on stable storage, up to the one with that dot; nil:

@@ -11,6 +11,12 @@ package protocol RunnableCommand: ParsableCommand {
   func run(on console: Console) async throws
 }
 
+/// A command that takes the terminal over until the person quits, on the process's first thread.
+package protocol ScreenCommand: ParsableCommand {
+  /// Does it, and ends the process.
+  @MainActor func run(on console: Console) -> Never
+}
+
 /// Runs a program's command line, and says how it ends; the messages are on the console by then.
 package func run(
   _ root: any ParsableCommand.Type, arguments: [String], on console: Console
@@ -51,6 +57,11 @@ package func runMain(_ root: any ParsableCommand.Type) -> Never {
   guard let words = CommandLine.exactArguments else {
     Console.standard.say("\(root.configuration.name): an argument isn't valid UTF-8; nothing was done")
     exit(ExitCode.usage.rawValue)
+  }
+  if case .command(let command as any ScreenCommand) = try? parse(
+    root, arguments: words, environment: Console.standard.environment)
+  {
+    MainActor.assumeIsolated { command.run(on: .standard) }
   }
   Task { exit(await run(root, arguments: words, on: .standard).rawValue) }
   dispatchMain()

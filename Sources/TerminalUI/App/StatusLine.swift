@@ -30,15 +30,19 @@ public struct StatusContent: Hashable, Sendable {
   public var waiting: Int
   /// How many conflicts nobody has looked at.
   public var conflicts: Int
+  /// What keeps the stack from going on; nil if nothing does.
+  public var problem: String?
 
   public init(
-    stack: String, devices: [Device] = [], connection: Connection = .connected, waiting: Int = 0, conflicts: Int = 0
+    stack: String, devices: [Device] = [], connection: Connection = .connected, waiting: Int = 0, conflicts: Int = 0,
+    problem: String? = nil
   ) {
     self.stack = stack
     self.devices = devices
     self.connection = connection
     self.waiting = waiting
     self.conflicts = conflicts
+    self.problem = problem
   }
 
   /// The content as one line.
@@ -49,6 +53,7 @@ public struct StatusContent: Hashable, Sendable {
     if waiting > 0 { state += ", \(waiting) waiting" }
     parts.append(state)
     if conflicts > 0 { parts.append(conflicts == 1 ? "1 conflict" : "\(conflicts) conflicts") }
+    if let problem { parts.append(problem) }
     return parts.joined(separator: " · ")
   }
 }

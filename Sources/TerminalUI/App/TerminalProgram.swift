@@ -18,6 +18,9 @@ package final class TerminalProgram {
   private let start = ContinuousClock().now
   private var atEnd: () -> Int32
 
+  /// Called before the process ends, whatever ends it but a fault, after the terminal was put back.
+  package static var beforeEnd: [@MainActor () -> Void] = []
+
   /// The loop has no use for it that would keep it.
   private static var running: TerminalProgram?
 
@@ -157,6 +160,7 @@ package final class TerminalProgram {
   private func end(signal: Int32? = nil) -> Never {
     terminal?.close()
     terminal = nil
+    for action in TerminalProgram.beforeEnd { action() }
     let code = atEnd()
     if let signal { Terminal.endProcess(bySignal: signal) }
     exit(code)

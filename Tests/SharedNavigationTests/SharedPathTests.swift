@@ -1,0 +1,279 @@
+import NavigationClient
+import NavigationModel
+import TerminalUI
+import TestSupport
+import Testing
+
+@testable import SharedNavigation
+
+struct Park: Codable, Hashable {
+  var name: String
+}
+
+private struct Program: View {
+  @SharedPath var path: NavigationPath
+
+  init(_ stack: SharedStack) { _path = SharedPath(stack) }
+
+  var body: some View {
+    NavigationStack(path: $path) {
+      VStack(alignment: .leading) {
+        NavigationLink("Open", value: Park(name: "Teide"))
+        Button("Deep") { path = NavigationPath([Park(name: "a"), Park(name: "b"), Park(name: "c")]) }
+        Button("Swap") {
+          path.removeLast()
+          path.append("text")
+        }
+        Button("Four") { path.removeLast(4) }
+        Button("Secret") { path.append(Secret()) }
+        Button("Root") { path = NavigationPath() }
+      }
+      .navigationDestination(for: Park.self, name: "park") { ParkPage(park: $0) }
+      .navigationDestination(for: String.self) { Text("the text \($0)") }
+    }
+  }
+}
+
+private struct Secret: Hashable {}
+
+private struct ParkPage: View {
+  let park: Park
+  @State private var note = ""
+
+  var body: some View {
+    Text("park \(park.name), note \(note)")
+    TextField("Note", text: $note)
+    NavigationLink("Deeper", value: Park(name: park.name + "+"))
+  }
+}
+
+private struct Typed: View {
+  @SharedPath var path: [Park]
+
+  init(_ stack: SharedStack) { _path = SharedPath(stack, name: "park") }
+
+  var body: some View {
+    NavigationStack(path: $path) {
+      VStack(alignment: .leading) {
+        NavigationLink("Open", value: Park(name: "Teide"))
+        Button("Back to one") { path = Array(path.prefix(1)) }
+      }
+      .navigationDestination(for: Park.self) { ParkPage(park: $0) }
+    }
+  }
+}
+
+@MainActor @Suite(.timeLimit(.minutes(1))) struct SharedPathTests {
+  private func alone(_ body: (Seat) async throws -> Void) async throws {
+    try await withWorld(starts: false) { world in
+      let seat = try await Seat(world.device("phone", connects: false), Program.init)
+      try await body(seat)
+      await seat.device.close()
+    }
+  }
+
+  @Test func whatIsDoneShowsAtOnceAndIsOneActionEach() async throws {
+    try await alone { seat in
+      seat.host.press(.enter)
+      // Before anything is on the disk.
+      #expect(seat.host.text.contains("park Teide"))
+      try await seat.settle()
+      #expect(seat.sent == [#"park {"name":"Teide"}"#])
+      #expect(seat.stack.state.lastChange?.action.values.count == 1)
+      seat.host.press(.escape)
+      #expect(seat.host.text.contains("Open"))
+      try await seat.settle()
+      guard case .pop = seat.stack.state.lastChange?.action else {
+        return #expect(Bool(false), "\(String(describing: seat.stack.state.lastChange))")
+      }
+      #expect(seat.stack.state.eventCount == 2)
+      #expect(seat.shared.othersChanges == 0)
+    }
+  }
+
+  @Test func aPathIsSetAsOneAction() async throws {
+    try await alone { seat in
+      seat.host.click("Deep")
+      #expect(seat.host.text.contains("park c"))
+      try await seat.settle()
+      #expect(seat.stack.state.eventCount == 1 && seat.stack.state.entries.count == 3)
+      seat.host.press(.tab, .character("g"))
+      try await seat.settle()
+      #expect(seat.stack.state.lastChange?.action == .popToRoot)
+      #expect(seat.stack.state.eventCount == 2)
+      // The same path again is no action.
+      seat.host.click("Root")
+      try await seat.settle()
+      #expect(seat.stack.state.eventCount == 2)
+    }
+  }
+
+  @Test func aQuickHandIsNotFasterThanTheDisk() async throws {
+    try await alone { seat in
+      seat.host.press(.enter)
+      for _ in 0..<5 {
+        seat.host.press(.tab)
+        seat.host.press(.enter)
+        #expect(seat.host.text.contains("park Teide"))
+      }
+      #expect(!seat.shared.isSettled)
+      // Closes what isn't on the disk when it is closed.
+      seat.host.press(.escape)
+      seat.host.press(.escape)
+      #expect(seat.host.text.contains("park Teide+++,"))
+      try await seat.settle()
+      #expect(seat.stack.state.entries.count == 4)
+      #expect(seat.stack.state.eventCount == 8)
+      #expect(seat.host.text.contains("park Teide+++,"))
+      #expect(seat.shared.othersChanges == 0)
+    }
+  }
+
+  @Test func whatCanNotBeSentIsRefusedAndSaid() async throws {
+    try await alone { seat in
+      seat.host.click("Secret")
+      #expect(seat.host.text.contains("Secret: a value can't be shared: it isn't Codable"))
+      #expect(seat.host.text.contains("Open"))
+      seat.host.click("Four")
+      try await seat.settle()
+      #expect(seat.stack.state.eventCount == 0)
+    }
+  }
+
+  @Test func moreThanThereAreAreAll() async throws {
+    try await alone { seat in
+      try await seat.stack.push(Value(type: "park", json: #"{"name":"x"}"#))
+      try await seat.wait(for: "park x")
+      seat.shared.assign(Array(seat.shared.elements.prefix(0)))
+      try await seat.settle()
+      #expect(seat.stack.state.isAtRoot)
+      seat.host.click("Four")
+      #expect(seat.host.text.contains("4 entries were to be closed, and there are 0"))
+    }
+  }
+
+  @Test func identityAndStateSurviveWhatOthersDo() async throws {
+    try await withWorld { world in
+      let seat = try await Seat(world.device("phone"), Program.init)
+      let laptop = try await world.device("laptop")
+      let other = try await laptop.stack("alice/main")
+      seat.host.press(.enter)
+      try await seat.settle()
+      seat.host.type("mine")
+      seat.host.press(.tab)
+      try await other.live()
+      try await other.push(Value(type: "park", json: #"{"name":"Teide"}"#))
+      // An equal value, another entry: another screen.
+      try await seat.wait { $0.contains("note") && !$0.contains("mine") }
+      #expect(seat.host.text.contains("laptop opened Park(name: \"Teide\")"))
+      #expect(seat.shared.othersChanges == 1)
+      try await other.pop()
+      try await seat.wait(for: "note mine")
+      try await seat.wait(for: "laptop: Park(name: \"Teide\")")
+      try await other.popToRoot()
+      try await seat.wait(for: "Open")
+      try await seat.wait(for: "laptop: root")
+      await laptop.close()
+      try await seat.wait { !$0.contains("laptop:") }
+      await seat.device.close()
+    }
+  }
+
+  /// What stands above a change in the middle is put on the stack anew, and keeps its screens all the same.
+  @Test func aChangeBelowKeepsTheScreensAbove() async throws {
+    try await alone { seat in
+      seat.host.click("Deep")
+      seat.host.type("mine")
+      seat.host.press(.tab)
+      try await seat.settle()
+      var path = seat.shared.elements
+      path.remove(at: 1)
+      seat.shared.assign(path)
+      #expect(seat.host.text.contains("park c, note mine"))
+      try await seat.settle()
+      #expect(seat.sent == [#"park {"name":"a"}"#, #"park {"name":"c"}"#])
+      #expect(seat.host.text.contains("park c, note mine"))
+      #expect(seat.shared.othersChanges == 0)
+    }
+  }
+
+  @Test func withoutADaemonActionsWaitAndAreSentLater() async throws {
+    try await withWorld(starts: false) { world in
+      let seat = try await Seat(world.device("phone"), Program.init)
+      #expect(seat.host.text.hasSuffix("alice/main · offline"))
+      seat.host.press(.enter)
+      try await seat.wait(for: "alice/main · offline, 1 waiting")
+      try world.start()
+      seat.device.connectNow()
+      try await seat.wait { $0.hasSuffix("alice/main · connected") }
+      world.stop()
+      try await seat.wait(for: "reconnecting")
+      seat.host.press(.escape)
+      try await seat.wait(for: "1 waiting")
+      try world.start()
+      seat.device.connectNow()
+      try await seat.wait { $0.hasSuffix("alice/main · connected") }
+      await seat.device.close()
+    }
+  }
+
+  @Test func conflictsAreCounted() async throws {
+    try await withWorld { world in
+      let laptop = try await world.device("laptop", connects: false)
+      try await laptop.stack("alice/main").push("from the laptop")
+      await laptop.close()
+      let seat = try await Seat(world.device("phone"), Program.init)
+      seat.host.press(.enter)
+      try await seat.wait { $0.hasSuffix("alice/main · connected") }
+      let again = try await world.device("laptop")
+      _ = try await again.stack("alice/main")
+      try await seat.wait(for: "1 conflict")
+      #expect(seat.host.text.contains("laptop"))
+      await again.close()
+      await seat.device.close()
+    }
+  }
+
+  @Test func aPathOfOneTypeLeavesOthersAlone() async throws {
+    try await withWorld(starts: false) { world in
+      let seat = try await Seat(world.device("phone", connects: false), Typed.init)
+      try await seat.stack.push("a text")
+      seat.host.press(.enter)
+      try await seat.settle()
+      try await seat.wait(for: "park Teide")
+      seat.host.press(.down, .down, .enter)
+      #expect(seat.host.text.contains("park Teide+"))
+      try await seat.settle()
+      #expect(seat.sent == [#"String "a text""#, #"park {"name":"Teide"}"#, #"park {"name":"Teide+"}"#])
+      seat.host.press(.escape)
+      try await seat.settle()
+      #expect(seat.sent.count == 2)
+      // An entry of another type on top goes with what is beneath it.
+      try await seat.stack.push("above")
+      try await seat.wait { _ in seat.shared.elements.count == 3 }
+      seat.host.press(.escape)
+      try await seat.settle()
+      #expect(seat.sent == [#"String "a text""#])
+      await seat.device.close()
+    }
+  }
+
+  /// The names on the stack are those of `navsync push` and of the client library.
+  @Test func namesAreThoseOfTheClient() async throws {
+    try await alone { seat in
+      seat.shared.assign([
+        NavigationPath.Element(value: PathValue("x")), NavigationPath.Element(value: PathValue(7)),
+        NavigationPath.Element(value: PathValue([1, 2])), NavigationPath.Element(value: PathValue(Named(id: 1))),
+      ])
+      try await seat.settle()
+      #expect(seat.sent == [#"String "x""#, "Int 7", "Array<Swift.Int> [1,2]", #"product {"id":1}"#])
+      #expect(seat.stack.state.values.map(\.type)[..<3] == ["String", "Int", Value.typeName(of: [Int].self)][...])
+      #expect(try seat.stack.state.values[3].decode(Named.self) == Named(id: 1))
+    }
+  }
+
+  private struct Named: Codable, Hashable, NavigationValue {
+    static let navigationTypeName = "product"
+    var id: Int
+  }
+}
