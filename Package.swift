@@ -63,7 +63,8 @@ let package = Package(
       name: "Commands",
       dependencies: [
         "ArgumentParsing", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication",
-        "SyncDaemon", "NavigationClient", "StackHistory", "Links", "SharedNavigation", "TerminalUI", "CZeroMQ", "CSQLite",
+        "SyncDaemon", "NavigationClient", "StackHistory", "Links", "SharedNavigation", "TerminalUI", "CZeroMQ",
+        "CSQLite",
         "CSodium", "CZlib",
       ],
       swiftSettings: common),
