@@ -75,6 +75,18 @@ let package = Package(
       name: "recipes-example", dependencies: ["NavigationClient"], path: "Sources/Examples/Recipes",
       swiftSettings: common),
     .executableTarget(
+      name: "colors-example", dependencies: ["SharedNavigation", "TerminalUI"], path: "Sources/Examples/Colors",
+      swiftSettings: common),
+    .executableTarget(
+      name: "parks-example", dependencies: ["SharedNavigation", "TerminalUI"], path: "Sources/Examples/Parks",
+      swiftSettings: common),
+    .executableTarget(
+      name: "shop-example", dependencies: ["SharedNavigation", "TerminalUI"], path: "Sources/Examples/Shop",
+      swiftSettings: common),
+    .executableTarget(
+      name: "wikispeedia-example", dependencies: ["SharedNavigation", "TerminalUI"],
+      path: "Sources/Examples/Wikispeedia", resources: [.copy("Resources/links.tsv")], swiftSettings: common),
+    .executableTarget(
       name: "navsync-exhaustive", dependencies: ["Exhaustive", "Commands", "ArgumentParsing"], swiftSettings: common),
     .executableTarget(name: "terminal-bench", dependencies: ["TerminalUI"], swiftSettings: common),
     .executableTarget(name: "navsync-simulate", dependencies: ["Simulation"], swiftSettings: common),
@@ -151,8 +163,15 @@ let package = Package(
       name: "SharedNavigationTests",
       dependencies: [
         "SharedNavigation", "NavigationClient", "NavigationModel", "TerminalUI", "SyncDaemon", "ZeroMQ", "TestSupport",
+        "navsync", "colors-example",
       ],
       swiftSettings: common),
+    .testTarget(
+      name: "ExampleTests",
+      dependencies: [
+        "colors-example", "parks-example", "shop-example", "wikispeedia-example", "TerminalUI", "TestSupport",
+      ],
+      exclude: ["Golden"], swiftSettings: common),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]

@@ -28,6 +28,9 @@ package final class SharedDevice {
     TerminalProgram.beforeEnd.append { [self] in close() }
   }
 
+  /// The display name; empty if there is no device.
+  var name: String { (try? device.get().name) ?? "" }
+
   /// The stack of that name; the same for the same name.
   ///
   /// The main thread waits for the device's disk, so that the first picture is the right one: a few milliseconds.

@@ -26,9 +26,11 @@ public struct SharedPath<Path>: DynamicProperty {
   @StateObject private var stack: SharedStack
   @Environment(\.statusLine) private var statusLine
   private let form: PathForm<Path>
+  private let showsStatus: Bool
 
-  private init(_ form: PathForm<Path>, _ stack: @escaping @MainActor () -> SharedStack) {
+  private init(_ form: PathForm<Path>, showsStatus: Bool = true, _ stack: @escaping @MainActor () -> SharedStack) {
     self.form = form
+    self.showsStatus = showsStatus
     _stack = StateObject(wrappedValue: MainActor.assumeIsolated(stack))
   }
 
@@ -37,8 +39,9 @@ public struct SharedPath<Path>: DynamicProperty {
   /// - Parameters:
   ///   - stack: its name, `space/stack`.
   ///   - policy: what the stack is to be if it is new; nil leaves it to the stack, and is `merge` for a new one.
-  public init(_ stack: String, policy: Policy? = nil) where Path == NavigationPath {
-    self.init(.erased) { SharedDevice.ofProcess.stack(stack, policy: policy) }
+  ///   - showsStatus: whether the last line of the screen tells of the stack.
+  public init(_ stack: String, policy: Policy? = nil, showsStatus: Bool = true) where Path == NavigationPath {
+    self.init(.erased, showsStatus: showsStatus) { SharedDevice.ofProcess.stack(stack, policy: policy) }
   }
 
   /// A path of values of one type. Entries of other types, which another program may have put there, aren't in it.
@@ -47,9 +50,10 @@ public struct SharedPath<Path>: DynamicProperty {
   ///   - stack: its name, `space/stack`.
   ///   - policy: what the stack is to be if it is new; nil leaves it to the stack, and is `merge` for a new one.
   ///   - name: under which the values are sent; without it the type's `navigationTypeName`, or its qualified name.
-  public init(_ stack: String, policy: Policy? = nil, name: String? = nil)
+  ///   - showsStatus: whether the last line of the screen tells of the stack.
+  public init(_ stack: String, policy: Policy? = nil, name: String? = nil, showsStatus: Bool = true)
   where Path: RandomAccessCollection & RangeReplaceableCollection, Path.Element: Codable & Hashable {
-    self.init(.typed(name: name)) { SharedDevice.ofProcess.stack(stack, policy: policy) }
+    self.init(.typed(name: name), showsStatus: showsStatus) { SharedDevice.ofProcess.stack(stack, policy: policy) }
   }
 
   /// A path of a stack that is there already.
@@ -79,7 +83,16 @@ public struct SharedPath<Path>: DynamicProperty {
   /// What else is known of the stack: its conflicts, the other devices, what waits. Nil if the device can't be opened.
   @MainActor public var state: StackState? { stack.state }
 
-  public mutating func update() { stack.show(on: statusLine) }
+  /// The name of this device; empty if it can't be opened.
+  @MainActor public var device: String { stack.deviceName }
+
+  /// The names of the other devices that show the stack now.
+  @MainActor public var others: [String] { stack.state?.presence.filter { !$0.isAway }.map(\.name) ?? [] }
+
+  /// Called by the library before each evaluation.
+  public mutating func update() {
+    if showsStatus { stack.show(on: statusLine) }
+  }
 }
 
 extension SharedPath where Path: RangeReplaceableCollection {

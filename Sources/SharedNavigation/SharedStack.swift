@@ -53,6 +53,8 @@ package final class SharedStack: ObservableObject {
     self.init(name: stack.name.description, .success(stack), of: SharedDevice(device))
   }
 
+  var deviceName: String { device.name }
+
   // MARK: What the views do
 
   /// Shows a path at once, and makes an action of it.
@@ -164,7 +166,7 @@ package final class SharedStack: ObservableObject {
 
   /// Tells the person something.
   func tell(_ text: String) {
-    if let statusLine { statusLine.announce(text) } else { untold.append(text) }
+    if let statusLine { statusLine.announce(text) } else { untold = untold.suffix(2) + [text] }
   }
 
   private func showStatus() { statusLine?.set(status, for: name) }

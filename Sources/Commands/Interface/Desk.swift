@@ -11,6 +11,8 @@ final class Desk: ObservableObject {
   let device: Device
   private let adopts: Bool
   private var controls: [StackName: StackControl] = [:]
+  /// The screens above the first one.
+  @Published var path: [Place] = []
   /// By name; those of the daemon and of the device's own log.
   @Published private(set) var stacks: [Row] = []
   /// Why the daemon's stacks aren't among them.
@@ -23,20 +25,24 @@ final class Desk: ObservableObject {
     var id: StackName { name }
   }
 
+  init(_ device: Device, adopts: Bool = false) {
+    self.device = device
+    self.adopts = adopts
+    listOwn()
+  }
+
   /// Opens the device. Throws a ``CommandError``.
-  init(options: DeviceOptions) throws {
-    adopts = options.adopt
+  convenience init(options: DeviceOptions) throws {
     let (name, daemon) = (options.device, options.daemon.daemon)
     let result = blocking { () async throws(ClientError) in
       try await Device.open(
         name: name,
         options: Device.Options(daemon: daemon, lockWait: .seconds(2), software: "navsync \(Version.number)"))
     }
-    do { device = try result.get() } catch {
+    do { self.init(try result.get(), adopts: options.adopt) } catch {
       guard error.code == .deviceInUse else { throw commandError(error) }
       throw CommandError(.refused, "\(error); name another device with --device NAME")
     }
-    listOwn()
   }
 
   /// A stack; the same for the same name. Throws a ``CommandError``.

@@ -10,6 +10,7 @@ enum Place: Hashable {
   case push(StackName)
   case replace(StackName)
   case conflicts(StackName)
+  case conflict(StackName, Conflict)
   case devices(StackName)
   case following(StackName, DeviceID)
   case history(StackName)
@@ -21,12 +22,11 @@ struct DeskView: View {
   @ObservedObject var desk: Desk
   /// The stack that the command line names.
   let control: StackControl?
-  @State private var path: [Place] = []
 
   var body: some View {
-    NavigationStack(path: $path) {
+    NavigationStack(path: $desk.path) {
       Group {
-        if let control { StackView(control: control) } else { StacksView(desk: desk, path: $path) }
+        if let control { StackView(desk: desk, control: control) } else { StacksView(desk: desk) }
       }
       .navigationDestination(for: Place.self) { place in screen(place) }
     }
@@ -34,11 +34,12 @@ struct DeskView: View {
 
   @ViewBuilder private func screen(_ place: Place) -> some View {
     switch place {
-    case .stack(let name): opened(name) { StackView(control: $0) }
+    case .stack(let name): opened(name) { StackView(desk: desk, control: $0) }
     case .entry(let name, let id): opened(name) { EntryView(control: $0, id: id) }
     case .push(let name): opened(name) { ValueForm(control: $0, replaces: false) }
     case .replace(let name): opened(name) { ValueForm(control: $0, replaces: true) }
     case .conflicts(let name): opened(name) { ConflictsView(control: $0) }
+    case .conflict(let name, let conflict): opened(name) { ConflictView(control: $0, conflict: conflict) }
     case .devices(let name): opened(name) { DevicesView(control: $0) }
     case .following(let name, let device): opened(name) { FollowingView(control: $0, device: device) }
     case .history(let name): opened(name) { HistoryView(control: $0) }
@@ -56,7 +57,6 @@ struct DeskView: View {
 /// The stacks that there are.
 private struct StacksView: View {
   @ObservedObject var desk: Desk
-  @Binding var path: [Place]
   @State private var name = ""
   @State private var problem = ""
 
@@ -88,7 +88,7 @@ private struct StacksView: View {
 
   private func open() {
     do {
-      path.append(.stack(try StackName(name)))
+      desk.path.append(.stack(try StackName(name)))
       problem = ""
     } catch { problem = "\(error)" }
   }

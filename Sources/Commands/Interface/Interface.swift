@@ -11,8 +11,8 @@ package struct Interface: ScreenCommand {
     name: "ui", abstract: "Watch and drive a stack on a screen of its own.",
     discussion: """
       Shows the entries, what others do, the conflicts, the devices and the history, and acts as this device. Works \
-      without a daemon: the last line tells how many actions wait. Where there is no terminal, and with --accessible, \
-      it writes lines. Keys are explained under '?'.
+      without a daemon: the last line tells how many actions wait. Letters in brackets are keys, '?' explains the \
+      others. Where there is no terminal, and with --accessible, it writes lines.
       """,
     examples: [
       CommandExample("navsync ui alice/main", "One stack."),
@@ -43,8 +43,7 @@ package struct Interface: ScreenCommand {
     TerminalProgram.run(isAccessible: accessible, once: once) {
       DeskView(desk: desk, control: control)
     } atEnd: {
-      let code = desk.close(on: console)
-      return code.rawValue
+      desk.close(on: console).rawValue
     }
   }
 }

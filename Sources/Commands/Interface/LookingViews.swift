@@ -1,5 +1,6 @@
 import NavigationClient
 import NavigationModel
+import StackHistory
 import TerminalUI
 
 /// What was decided between concurrent actions.
@@ -10,12 +11,46 @@ struct ConflictsView: View {
     let (names, values) = (control.names, control.values)
     List {
       ForEach(control.state.conflicts.reversed(), id: \.self) { conflict in
-        Text(text(of: conflict, names, values))
+        NavigationLink(value: Place.conflict(control.state.stack, conflict)) {
+          Text(text(of: conflict, names, values)).lineLimit(2)
+        }
       }
-      if control.state.conflicts.isEmpty { Text("No actions were concurrent.") }
+      if control.state.conflicts.isEmpty { Text("Nothing had to be decided: no two devices acted at the same time.") }
     }
     .navigationTitle("Conflicts")
-    .onDisappear { control.stack.markConflictsSeen() }
+    .onAppear {
+      control.readHistory()
+      control.stack.markConflictsSeen()
+    }
+  }
+}
+
+/// One conflict: both sides, the decision, and the way to the other side.
+struct ConflictView: View {
+  @ObservedObject var control: StackControl
+  let conflict: Conflict
+
+  var body: some View {
+    List {
+      if let history = control.history {
+        let account = ConflictAccount(conflict, history)
+        Text(account.about)
+        Section("Who did what, without having seen the other") {
+          ForEach(account.sides, id: \.self) { dot in Text(account.line(about: dot, history, on: .silent)) }
+        }
+        Section("Decided") { Text(account.decision) }
+        Section("What one of them saw, as the path for all") {
+          ForEach(account.sides, id: \.self) { dot in
+            if let entries = history.seen(by: dot) {
+              Button("\(history.text(dot)): \(breadcrumbs(entries))") { control.act(.set(entries.map(\.value))) }
+            }
+          }
+        }
+      } else {
+        Text("Reading…")
+      }
+    }
+    .navigationTitle("Conflict")
   }
 }
 
@@ -25,7 +60,7 @@ struct DevicesView: View {
 
   var body: some View {
     List {
-      Text("\(control.device.name) (you)")
+      Text("\(control.device.name) (you), at \(control.state.top.map { text(of: $0.value) } ?? "the root")")
       ForEach(control.state.presence, id: \.device) { device in
         NavigationLink(value: Place.following(control.state.stack, device.device)) {
           HStack {
@@ -34,7 +69,11 @@ struct DevicesView: View {
           }
         }
       }
-      if control.state.presence.isEmpty { Text("No other device shows the stack.") }
+      if control.state.presence.isEmpty {
+        Text("No other device shows the stack.")
+      } else {
+        Text("Enter follows a device; Esc stops.").foregroundStyle(.secondary)
+      }
     }
     .navigationTitle("Devices")
   }
@@ -74,19 +113,11 @@ struct HistoryView: View {
   var body: some View {
     List {
       if let history = control.history {
-        ForEach(history.reversed()) { row in
-          NavigationLink(value: Place.event(control.state.stack, row.number)) {
-            HStack {
-              Text("\(row.number)").foregroundStyle(.secondary)
-              Text(localTimeOfDay(milliseconds: row.event.timestamp.milliseconds))
-              Text(control.names.text(row.event.dot.device)).bold()
-              Text(text(of: row.event.action))
-            }
-          }
+        ForEach(0..<history.timeline.count, id: \.self) { index in
+          HistoryRow(control: control, history: history, number: history.timeline.count - index)
         }
-        if history.isEmpty { Text("Nothing was done yet.") }
       } else {
-        Text("Reading…")
+        Text(control.state.eventCount == 0 ? "Nothing was done yet." : "Reading…")
       }
     }
     .navigationTitle("History")
@@ -94,30 +125,51 @@ struct HistoryView: View {
   }
 }
 
-/// One event: the path after it, and the way back to that.
+private struct HistoryRow: View {
+  let control: StackControl
+  let history: LoadedHistory
+  let number: Int
+
+  var body: some View {
+    let event = history.timeline.event(number)
+    NavigationLink(value: Place.event(control.state.stack, number)) {
+      HStack {
+        Text("\(number)").foregroundStyle(.secondary)
+        Text(localTimeOfDay(milliseconds: event.timestamp.milliseconds))
+        Text(control.names.text(event.dot.device)).bold()
+        Text(text(of: event.action) + (history.timeline.isVoid(number) ? " (did nothing)" : ""))
+      }
+    }
+  }
+}
+
+/// One event: what it did, and the way back.
 struct EventView: View {
   @ObservedObject var control: StackControl
   let number: Int
 
   var body: some View {
     VStack(alignment: .leading) {
-      if let history = control.history, let row = history.first(where: { $0.number == number }) {
-        Text("\(control.names.text(row.event.dot.device)): \(text(of: row.event.action))")
-        Text(rfc3339(milliseconds: row.event.timestamp.milliseconds)).foregroundStyle(.secondary)
+      if let history = control.history, (1...max(1, history.timeline.count)).contains(number) {
+        let event = history.timeline.event(number)
+        let after = history.timeline.entries(at: number)
+        let before = history.timeline.entries(at: number - 1)
+        Text("\(control.names.text(event.dot.device)): \(text(of: event.action))")
+        Text(localTime(milliseconds: event.timestamp.milliseconds)).foregroundStyle(.secondary)
         Text("")
-        Text("After it   \(breadcrumbs(row.entries))")
-        Text("Before it  \(breadcrumbs(before(row, in: history)))")
-        Text("Now        \(breadcrumbs(control.state.entries))")
+        Text("Before  \(breadcrumbs(before))")
+        Text("After   \(breadcrumbs(after))")
+        Text("Now     \(breadcrumbs(control.state.entries))")
         Text("")
-        Button("Go back to after it") { control.act(.set(row.entries.map(\.value))) }
-        Button("Go back to before it") { control.act(.set(before(row, in: history).map(\.value))) }
+        Button("Undo it: take back what it did, keep the rest") { control.undo(number, in: history) }
+        Button("Restore what was shown after it") { control.act(.set(after.map(\.value))) }
+        Button("Restore what was shown before it") { control.act(.set(before.map(\.value))) }
+      } else {
+        Text("Reading…")
       }
       Spacer()
     }
     .navigationTitle("Event \(number)")
-  }
-
-  private func before(_ row: StackControl.HistoryRow, in history: [StackControl.HistoryRow]) -> [Entry] {
-    history.last { $0.number < row.number }?.entries ?? []
+    .onAppear { control.readHistory() }
   }
 }

@@ -2,6 +2,7 @@ import EventLog
 import NavigationClient
 import NavigationModel
 import SharedNavigation
+import StackHistory
 import TerminalUI
 
 /// A stack that `navsync ui` shows and acts on.
@@ -13,8 +14,8 @@ final class StackControl: ObservableObject {
   @Published private(set) var state: StackState
   /// What devices are called, as far as it is known.
   @Published private(set) var names = DeviceNames()
-  /// Every event that this device holds, the oldest first; nil until it was asked for.
-  @Published private(set) var history: [HistoryRow]?
+  /// What this device holds; nil until it was asked for.
+  @Published private(set) var history: LoadedHistory?
   private var reading: Task<Void, Never>?
   private weak var statusLine: StatusLine?
 
@@ -61,6 +62,9 @@ final class StackControl: ObservableObject {
   }
 
   // MARK: Acting
+
+  /// Takes the policy that the daemon has the stack under.
+  func adoptPolicy() { stack.adoptPolicy() }
 
   /// Does what the person asked for; what comes of it shows when it is on the disk.
   func act(_ intent: Intent) {
@@ -112,41 +116,46 @@ final class StackControl: ObservableObject {
 
   // MARK: History
 
-  /// An event and the path after it.
-  struct HistoryRow: Hashable, Identifiable, Sendable {
-    var number: Int
-    var event: Event
-    var entries: [Entry]
-    var id: Int { number }
+  /// Reads what this device holds.
+  func readHistory() { withHistory { _ in } }
+
+  /// Takes back the newest action that did something, whoever's it was.
+  func undo() {
+    withHistory { [weak self] history in
+      var number = history.timeline.count
+      while number >= 1, history.timeline.isVoid(number) || history.timeline.effect(of: number).isEmpty { number -= 1 }
+      if number >= 1 { self?.undo(number, in: history) } else { self?.tell("There is nothing to undo.") }
+    }
   }
 
-  /// Reads what this device holds.
-  func readHistory() {
+  /// Takes back what an event did.
+  func undo(_ number: Int, in history: LoadedHistory) {
+    let event = history.timeline.event(number)
+    guard let path = history.timeline.pathUndoing(number) else { return tell("Nothing is left to undo of it.") }
+    act(.set(path))
+    tell("Undone: \(names.text(event.dot.device)): \(text(of: event.action))")
+  }
+
+  private func withHistory(_ take: @escaping @MainActor (LoadedHistory) -> Void) {
     let (name, folder, names) = (stack.name, device.folder, names)
     Task { [weak self] in
       do {
-        let (rows, known) = try await StackControl.read(name, folder, names)
-        self?.history = rows
-        for (device, name) in known.all { self?.names.note(name, of: device) }
+        let history = try await StackControl.load(name, folder, names)
+        self?.history = history
+        take(history)
       } catch let error as CommandError where error.code == .notFound {
-        self?.history = []
+        self?.tell("Nothing was done on \(name) yet.")
       } catch { self?.tell("The history can't be read: \(error)") }
     }
   }
 
-  private nonisolated static func read(
+  private nonisolated static func load(
     _ name: StackName, _ folder: String, _ names: DeviceNames
-  ) async throws -> ([HistoryRow], DeviceNames) {
-    let source = try await HistorySource.open(store: folder, daemon: nil, on: .standard)
-    let history = try await History(name, in: source, names: names)
-    var rows: [HistoryRow] = []
-    var fold = StackFold(policy: history.policy)
-    try await history.walk { item in
-      fold.apply(item.event)
-      rows.append(HistoryRow(number: item.offset, event: item.event, entries: fold.entries()))
-      return true
-    }
-    return (rows, history.names)
+  ) async throws -> sending LoadedHistory {
+    let source = try await HistorySource.open(store: folder, daemon: nil, on: .silent)
+    let history = try await History(name, in: source)
+    for (device, name) in names.all { history.note(name, of: device) }
+    return try await LoadedHistory(history, on: .silent)
   }
 
   // MARK: The last line

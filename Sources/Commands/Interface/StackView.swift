@@ -4,6 +4,7 @@ import TerminalUI
 
 /// A stack: its entries, bottom to top, and what can be done.
 struct StackView: View {
+  @ObservedObject var desk: Desk
   @ObservedObject var control: StackControl
   @Environment(\.statusLine) private var statusLine
 
@@ -19,24 +20,44 @@ struct StackView: View {
           }
         }
       }
+      if let problem = state.problem {
+        Section("Problem") {
+          Text("\(problem)")
+          if problem.code == .policyMismatch { Button("Take the daemon's policy") { control.adoptPolicy() } }
+        }
+      }
       Section("Do") {
-        NavigationLink("Push a value", value: Place.push(state.stack))
-        NavigationLink("Replace the top", value: Place.replace(state.stack))
-        Button("Back") { control.act(.pop(1)) }
-        Button("To the root") { control.act(.popToRoot) }
+        NavigationLink("Push a value (p)", value: Place.push(state.stack))
+        NavigationLink("Replace the top (r)", value: Place.replace(state.stack))
+        Button("Back (b)") { control.act(.pop(1)) }
+        Button("To the root (0)") { control.act(.popToRoot) }
+        Button("Undo the newest action (u)") { control.undo() }
       }
       Section("Look at") {
         NavigationLink(conflicts, value: Place.conflicts(state.stack))
-        NavigationLink("Devices: \(state.presence.count + 1)", value: Place.devices(state.stack))
-        NavigationLink("History: \(counted(state.eventCount, "event"))", value: Place.history(state.stack))
+        NavigationLink("Devices: \(others) (d)", value: Place.devices(state.stack))
+        NavigationLink("History: \(counted(state.eventCount, "event")) (h)", value: Place.history(state.stack))
       }
     }
     .navigationTitle("\(state.stack) (\(control.policy))")
+    .key("p") { desk.path.append(.push(state.stack)) }
+    .key("r") { desk.path.append(.replace(state.stack)) }
+    .key("b") { control.act(.pop(1)) }
+    .key("0") { control.act(.popToRoot) }
+    .key("u") { control.undo() }
+    .key("c") { desk.path.append(.conflicts(state.stack)) }
+    .key("d") { desk.path.append(.devices(state.stack)) }
+    .key("h") { desk.path.append(.history(state.stack)) }
   }
 
   private var conflicts: String {
     let (all, new) = (control.state.conflicts.count, control.state.newConflicts.count)
-    return "Conflicts: \(all)" + (new > 0 ? ", \(new) new" : "")
+    return "Conflicts: \(all)" + (new > 0 ? ", \(new) new" : "") + " (c)"
+  }
+
+  private var others: String {
+    let count = control.state.presence.count
+    return count == 0 ? "only this one" : "this one and \(counted(count, "other"))"
   }
 
   private func row(_ number: String, _ value: String, devices: [String]) -> some View {
@@ -45,6 +66,16 @@ struct StackView: View {
       Text(value)
       Spacer()
       Text(devices.isEmpty ? "" : "← " + devices.joined(separator: ", ")).foregroundStyle(.cyan)
+    }
+  }
+}
+
+extension View {
+  /// Does something with a key.
+  fileprivate func key(_ key: KeyEquivalent, _ action: @escaping () -> Void) -> some View {
+    onKeyPress(key) {
+      action()
+      return .handled
     }
   }
 }

@@ -40,7 +40,7 @@ package struct Conflicts: RunnableCommand {
     conflicts = about + (all ? past : past.suffix(10))
     if conflicts.isEmpty { console.say("nothing had to be decided on \(loaded.history.stack)") }
     for conflict in conflicts {
-      let account = Account(conflict, loaded)
+      let account = ConflictAccount(conflict, loaded)
       if output.json { try console.write(account.json(loaded) + [10]) } else { try account.print(loaded, console) }
     }
     if !all, past.count > 10 { console.say("and \(past.count - 10) older void or overridden events; --all has them") }
@@ -59,7 +59,7 @@ extension LoadedHistory {
 }
 
 /// A conflict told in full.
-private struct Account {
+struct ConflictAccount {
   var conflict: Conflict
   var kind: String
   var about: String
@@ -117,16 +117,20 @@ private struct Account {
 
   func print(_ loaded: LoadedHistory, _ console: Console) throws {
     try console.print(console.styled("\(kind)", .yellow) + "  \(about)")
-    for dot in sides {
-      guard let number = loaded.timeline.number(of: dot) else { continue }
-      let event = loaded.timeline.event(number)
-      let counter = event.timestamp.counter > 0 ? "+\(event.timestamp.counter)" : ""
-      try console.print(
-        "  \(loaded.text(dot))  \(timeText(event.timestamp.milliseconds, on: console))\(counter)  "
-          + "\(text(of: event.action))  (had seen \(seen(event, loaded)))")
+    for dot in sides where loaded.timeline.number(of: dot) != nil {
+      try console.print("  \(line(about: dot, loaded, on: console))")
     }
     try console.print("  decided: \(decision)")
     if let other { try console.print("  the other: \(other)") }
+  }
+
+  /// A side on a line: who, when, what, and what it had seen.
+  func line(about dot: Dot, _ loaded: LoadedHistory, on console: Console) -> String {
+    guard let number = loaded.timeline.number(of: dot) else { return loaded.text(dot) }
+    let event = loaded.timeline.event(number)
+    let counter = event.timestamp.counter > 0 ? "+\(event.timestamp.counter)" : ""
+    return "\(loaded.text(dot))  \(timeText(event.timestamp.milliseconds, on: console))\(counter)  "
+      + "\(text(of: event.action))  (had seen \(seen(event, loaded)))"
   }
 
   /// An event's context for people: what it had of each other device.
@@ -157,6 +161,12 @@ private struct Account {
 }
 
 extension LoadedHistory {
+  /// The stack as an event's author saw it after the event; nil if there is no such event.
+  func seen(by dot: Dot) -> [Entry]? {
+    guard var fold = timeline.fold(seenBy: dot) else { return nil }
+    return fold.entries()
+  }
+
   /// The pushes of shown entries on an entry that the author of a removal had not seen; the first few.
   fileprivate func pushes(on entry: EntryID, notSeenBy removal: Dot) -> [Dot] {
     guard let number = timeline.number(of: removal) else { return [] }

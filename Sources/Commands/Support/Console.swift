@@ -24,6 +24,12 @@ package struct Console: Sendable {
       environment: ProcessInfo.processInfo.environment)
   }
 
+  /// Takes nothing and tells nobody: for what runs beneath a screen.
+  package static let silent: Console = {
+    let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
+    return Console(input: nothing, output: nothing, error: nothing, environment: [:])
+  }()
+
   /// The descriptors stay the caller's, who keeps them open as long as the console is used.
   package init(input: Int32, output: Int32, error: Int32, environment: [String: String]) {
     self.input = input

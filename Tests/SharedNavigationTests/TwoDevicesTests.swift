@@ -1,0 +1,165 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Two devices side by side on terminals that draw, with a daemon between them that comes and goes.
+@Suite(.serialized, .enabled(if: TmuxSession.isAvailable), .timeLimit(.minutes(3))) struct TwoDevicesTests {
+  private func open(
+    _ program: String, _ arguments: String = "", as device: String, in world: World, environment: String = "",
+    underShell: Bool = false
+  ) throws -> TmuxSession {
+    let path = try BuiltProgram.url(program).path
+    let command =
+      "env XDG_STATE_HOME='\(world.folder)/state' NAVSYNC_DAEMON='\(world.endpoint)' \(environment) '\(path)' "
+      + "\(arguments) --device \(device)"
+    // Only what a shell has started can be stopped: it is there to go on with it.
+    return try TmuxSession(
+      columns: 80, rows: 24, underShell ? "set -m; \(command); echo suspended; read line; fg" : "exec " + command)
+  }
+
+  private func withDaemon(_ body: (World) throws -> Void) throws {
+    let folder = URL(fileURLWithPath: "/tmp/navsync-two-\(UUID().uuidString.prefix(8))", isDirectory: true)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let world = World(folder)
+    try world.start()
+    defer { world.stop() }
+    try body(world)
+  }
+
+  private func quit(_ sessions: TmuxSession...) throws {
+    for session in sessions {
+      try session.press("q")
+      // The status is known a moment after the end.
+      try session.wait("the end") { _ in try session.value("pane_dead_status") != "" }
+      #expect(try session.value("alternate_on") == "0")
+      #expect(try session.value("pane_dead_status") == "0")
+    }
+  }
+
+  @Test func eachShowsWhatTheOtherDoes() throws {
+    try withDaemon { world in
+      let phone = try open("colors-example", as: "phone", in: world)
+      let laptop = try open("colors-example", as: "laptop", in: world)
+      try phone.wait(for: "laptop: root · connected")
+      try laptop.wait(for: "phone: root · connected")
+      try phone.press("Enter")
+      try laptop.wait(for: "██████  Mint")
+      try laptop.wait(for: "phone opened Shade(name: \"Mint\")")
+      // A note of a screen is the device's own, and outlives what the other does.
+      try laptop.press("mine")
+      try phone.press("Tab", "Enter")
+      try phone.wait(for: "██████  Teal")
+      let held = try laptop.wait(for: "Another device shows something else")
+      #expect(held.contains("██████  Mint") && held.contains("mine"))
+      try laptop.press("Escape")
+      try laptop.wait(for: "██████  Teal")
+      try laptop.press("Escape")
+      try laptop.wait { $0.contains("██████  Mint") && $0.contains("mine") }
+      try phone.wait(for: "██████  Mint")
+      try phone.press("Tab", "g")
+      try laptop.wait(for: "Four screens at once")
+      try quit(phone, laptop)
+    }
+  }
+
+  @Test func offlineAndBack() throws {
+    try withDaemon { world in
+      let phone = try open("colors-example", as: "phone", in: world)
+      let laptop = try open("navsync", "ui alice/colors", as: "laptop", in: world)
+      try phone.wait(for: "laptop: root · connected")
+      world.stop()
+      try phone.wait(for: "reconnecting")
+      try phone.press("Enter")
+      try phone.wait(for: "reconnecting, 1 waiting")
+      try laptop.press("p")
+      try laptop.wait(for: "On top of the root:")
+      try laptop.press("from here", "Enter")
+      try laptop.wait(for: "1 waiting")
+      try world.start()
+      // Both opened something on the root: both are kept, and both are told.
+      let both = try laptop.wait { $0.contains("shade {\"name\":\"Mint\"}") && $0.contains("connected") }
+      #expect(both.contains("from here"))
+      try laptop.wait(for: "1 conflict")
+      try phone.wait(for: "1 conflict")
+      try phone.wait { !$0.contains("waiting") && $0.contains("connected") }
+      try laptop.press("c", "Enter")
+      let told = try laptop.wait(for: "Decided")
+      #expect(told.contains("all are kept, each branch whole"))
+      #expect(told.contains("phone:1") && told.contains("laptop:1"))
+      try quit(phone, laptop)
+    }
+  }
+
+  @Test func killedAndStartedAgain() throws {
+    try withDaemon { world in
+      var phone = try open("navsync", "ui alice/main", as: "phone", in: world)
+      let laptop = try open("navsync", "ui alice/main", as: "laptop", in: world)
+      try laptop.wait(for: "phone: root")
+      try phone.press("p")
+      try phone.wait(for: "On top of")
+      try phone.press("kept", "Enter")
+      try laptop.wait(for: "1 kept")
+      kill(pid_t(try phone.value("pane_pid"))!, SIGKILL)
+      try phone.wait("the end") { _ in try phone.value("pane_dead") == "1" }
+      try laptop.press("p")
+      try laptop.wait(for: "On top of")
+      try laptop.press("meanwhile", "Enter")
+      try laptop.wait(for: "2 meanwhile")
+      phone = try open("navsync", "ui alice/main", as: "phone", in: world)
+      try phone.wait { $0.contains("1 kept") && $0.contains("2 meanwhile") && $0.contains("connected") }
+      try phone.press("u")
+      try laptop.wait { !$0.contains("2 meanwhile") && $0.contains("1 kept") }
+      try quit(phone, laptop)
+    }
+  }
+
+  @Test func resizedAndSuspended() throws {
+    try withDaemon { world in
+      let phone = try open("navsync", "ui alice/main", as: "phone", in: world, underShell: true)
+      let laptop = try open("navsync", "ui alice/main", as: "laptop", in: world)
+      try laptop.wait(for: "phone: root")
+      try phone.resize(columns: 50, rows: 12)
+      let small = try phone.wait { $0.components(separatedBy: "\n").count == 12 && $0.contains("laptop: root") }
+      #expect(small.hasPrefix("alice/main (merge)"))
+      try phone.resize(columns: 100, rows: 30)
+      try phone.wait { $0.components(separatedBy: "\n").count == 30 }
+      try phone.press("C-z")
+      try phone.wait(for: "suspended")
+      #expect(try phone.value("alternate_on") == "0")
+      try laptop.press("p")
+      try laptop.wait(for: "On top of")
+      try laptop.press("news", "Enter")
+      try laptop.wait(for: "1 news")
+      try phone.press("Enter")
+      try phone.wait(for: "1 news")
+      #expect(try phone.value("alternate_on") == "1")
+      try quit(phone, laptop)
+    }
+  }
+
+  @Test func withoutColoursAndWithoutAScreen() throws {
+    try withDaemon { world in
+      let plain = try open("colors-example", as: "phone", in: world, environment: "NO_COLOR=1")
+      try plain.wait(for: "connected")
+      try plain.press("Enter")
+      try plain.wait(for: "██████  Mint")
+      let lines = try open("colors-example", "--accessible", as: "laptop", in: world)
+      try lines.wait(for: "██████  Mint")
+      #expect(try lines.value("alternate_on") == "0")
+      try lines.press("b", "Enter")
+      try plain.wait(for: "Four screens at once")
+      try lines.press("q", "Enter")
+      try lines.wait("the end") { _ in try lines.value("pane_dead") == "1" }
+      try quit(plain)
+    }
+  }
+}
+
+extension TmuxSession {
+  @discardableResult
+  fileprivate func wait(until condition: (String) throws -> Bool) throws -> String {
+    try wait("what is wanted", until: condition)
+  }
+}
