@@ -71,8 +71,9 @@ private func wrap(_ text: some StringProtocol, toWidth limit: Int) -> [String] {
       lastBreak = (line.endIndex, line.endIndex, width)
     }
   }
-  while line.last == " ", width > limit {
-    line.removeLast()
+  // Scalar by scalar: a sign that spans what follows makes one cluster with a blank.
+  while line.unicodeScalars.last == " ", width > limit {
+    line.unicodeScalars.removeLast()
     width -= 1
   }
   lines.append(line)

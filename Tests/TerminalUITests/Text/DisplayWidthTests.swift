@@ -61,7 +61,7 @@ import Testing
     ("a\nb\n", 5, ["a", "b", ""]), ("日本語です", 4, ["日本", "語で", "す"]), ("日", 1, ["日"]),
     ("ab\u{11A8}", 3, ["ab", "\u{115F}\u{1160}\u{11A8}"]), ("one  two", 4, ["one", "two"]),
     ("well-known fact", 6, ["well-", "known", "fact"]), ("ab日本", 3, ["ab", "日", "本"]), ("  indent", 10, ["  indent"]),
-    ("\tab", 2, ["  ", "ab"]), ("a    ", 3, ["a  "]),
+    ("\tab", 2, ["  ", "ab"]), ("a    ", 3, ["a  "]), ("\u{600} ", 1, ["\u{600}"]),
     ("a verylongword b", 5, ["a", "veryl", "ongwo", "rd b"]),
   ])
   func linesEndBetweenWords(text: String, width: Int, lines: [String]) {
