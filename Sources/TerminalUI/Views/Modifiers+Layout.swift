@@ -55,7 +55,9 @@ extension View {
     minWidth: Double? = nil, maxWidth: Double? = nil, minHeight: Double? = nil, maxHeight: Double? = nil,
     alignment: Alignment = .center
   ) -> some View {
-    func cells(_ length: Double?) -> Int? { length.map { $0 >= Double(Int32.max) ? Int(Int32.max) : Int($0) } }
+    func cells(_ length: Double?) -> Int? {
+      length.map { $0.isNaN ? 0 : Int(min(Double(Int32.max), max(0, $0))) }
+    }
     return wrappingElements { element, _ in
       FrameElement(
         element, width: .init(minimum: cells(minWidth), maximum: cells(maxWidth)),

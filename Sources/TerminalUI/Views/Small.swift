@@ -108,7 +108,11 @@ public struct ProgressView: View {
   ///   - total: how far it has to come.
   public init(_ title: String? = nil, value: Double?, total: Double = 1) {
     self.title = title
-    part = value.map { total > 0 ? min(1, max(0, $0 / total)) : 0 }
+    part = value.map { value in
+      let part = value / total
+      // Nothing of nothing is nothing.
+      return part.isFinite ? min(1, max(0, part)) : 0
+    }
   }
 
   /// A bar, and the part in per cent.

@@ -150,7 +150,7 @@ final class TextElement: Element {
   private func lines(_ proposal: Proposal) -> [String] {
     let room = proposal.width ?? Int.max
     if isOneLine, width <= room { return [string] }
-    let limit = min(lineLimit ?? Int.max, max(1, proposal.height ?? Int.max))
+    let limit = max(1, min(lineLimit ?? Int.max, proposal.height ?? Int.max))
     if limit == 1, isOneLine { return [string.truncated(toWidth: room)] }
     if wrapped?.width != room { wrapped = (room, string.wrapped(toWidth: max(1, room))) }
     let lines = wrapped!.lines

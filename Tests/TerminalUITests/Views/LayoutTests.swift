@@ -127,6 +127,25 @@ import Testing
       } == "… efgh")
   }
 
+  /// Lengths that make no sense do no harm.
+  @Test func senselessLengths() {
+    #expect(text { Text("one\ntwo").lineLimit(0) } == "one …")
+    _ = text { Text("a").frame(maxWidth: .nan) }
+    #expect(text { Text("a").frame(minWidth: -.infinity, maxWidth: -1) } == "")
+    #expect(text { Text("a").frame(width: -3) } == "")
+    _ = text { Text("a").padding(-2) }
+    #expect(text { ProgressView(value: 0, total: 0) }.hasSuffix("0 %"))
+    #expect(text { ProgressView(value: .nan) }.hasSuffix("0 %"))
+    #expect(text { Slider(value: .constant(1), in: 1...1) }.hasSuffix("0 %"))
+    #expect(
+      text {
+        VStack(spacing: -1) {
+          Text("a")
+          Text("b")
+        }
+      } == "b")
+  }
+
   @Test func layers() {
     #expect(
       text {
