@@ -51,15 +51,18 @@ final class Programs {
 
   /// Starts a daemon on this state folder, and waits until it serves.
   ///
-  /// - Parameter through: a program that becomes the one that its arguments name, such as `env` or `nohup`. The first
-  ///   makes sure that no signal is ignored because the tests ignore it.
-  func startDaemon(through wrapper: String? = nil) throws -> Process {
+  /// - Parameters:
+  ///   - peers: other daemons that it follows.
+  ///   - through: a program that becomes the one that its arguments name, such as `env` or `nohup`. The first makes
+  ///     sure that no signal is ignored because the tests ignore it.
+  func startDaemon(through wrapper: String? = nil, peers: [String] = []) throws -> Process {
     let process = Process()
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: wrapper ?? "/usr/bin/env")
     process.arguments =
       (wrapper == nil ? ["--default-signal=HUP"] : [])
       + [try BuiltProgram.url("navsyncd").path, "--listen", endpoint, "--log-level", "error"]
+      + peers.flatMap { ["--peer", $0] }
     process.environment = environment
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
@@ -76,6 +79,15 @@ final class Programs {
       if daemon.isRunning { kill(daemon.processIdentifier, SIGKILL) }
       daemon.waitUntilExit()
     }
+  }
+}
+
+/// Two state folders, as of two machines.
+func withTwoPrograms(_ body: (Programs, Programs) throws -> Void) async throws {
+  try await withTemporaryFolder { folder in
+    let both = ["one", "two"].map { Programs(folder.appendingPathComponent($0)) }
+    defer { for programs in both { programs.end() } }
+    try body(both[0], both[1])
   }
 }
 

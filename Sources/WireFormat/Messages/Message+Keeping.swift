@@ -174,7 +174,7 @@ public struct StatusReport: Hashable, Sendable {
     public var behind = 0
     /// Events that this daemon has and the other lacks, as far as is known.
     public var ahead = 0
-    /// Stacks that stand still on this link because one device id has two histories.
+    /// Stacks in which one device id has several histories, as far as the link knows.
     public var forked = 0
     /// Events that could not be taken in yet and will come again, since the start.
     public var heldBack = 0
