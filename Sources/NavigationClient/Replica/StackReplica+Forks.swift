@@ -36,6 +36,8 @@ extension StackReplica {
   /// Takes a chain's next entry into the chains.
   func receive(_ dot: Dot, _ bytes: [UInt8], in range: Range<Int>) throws(ChainFault) -> Event? {
     guard claims != nil else { return try chains.receive(dot.device, dot.sequence, bytes, in: range) }
+    // Let go of, so that the claims' own grow in place.
+    chains = StackChains(stack: name)
     defer { chains = claims!.chains }
     return try claims!.receive(dot.device, dot.sequence, bytes, in: range)
   }
@@ -43,6 +45,7 @@ extension StackReplica {
   /// Takes an event of this replica into the chains.
   func append(_ event: Event) throws(ChainFault) -> [UInt8] {
     guard claims != nil else { return try chains.append(event) }
+    chains = StackChains(stack: name)
     defer { chains = claims!.chains }
     return try claims!.append(event)
   }

@@ -158,9 +158,16 @@ extension StackChains {
     }
     if let event, event.timestamp.milliseconds > latest { return event }
     if var copy = chain.copy {
+      // Moved out and back, so that the marks grow in place.
+      let fork = copy.fork
+      chain.copy = nil
+      let history = copy.history
       // One that can't be read is later than any.
       copy.extend(bytes, in: range, event?.timestamp ?? Timestamp(milliseconds: .max, counter: .max))
-      guard copy.marks.count != copy.fork.sequence || copy.passes(copy.fork) else {
+      guard copy.marks.count != fork.sequence || copy.passes(fork) else {
+        copy.history = history
+        copy.marks.removeLast()
+        chain.copy = copy
         chain.author = before
         throw .malformed(DecodeError(.notCanonical, at: 0, in: "copy of a history"))
       }
