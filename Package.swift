@@ -64,8 +64,7 @@ let package = Package(
       dependencies: [
         "ArgumentParsing", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication",
         "SyncDaemon", "NavigationClient", "StackHistory", "Links", "SharedNavigation", "TerminalUI", "CZeroMQ",
-        "CSQLite",
-        "CSodium", "CZlib",
+        "CSQLite", "CSodium", "CZlib",
       ],
       swiftSettings: common),
     .executableTarget(name: "navsync", dependencies: ["Commands"], swiftSettings: common),

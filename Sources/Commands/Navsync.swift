@@ -23,7 +23,7 @@ package struct Navsync: ParsableCommand {
       OpenLink.self, LinkTo.self, PathCommands.self,
       Show.self, Watch.self, ListStacks.self, ListDevices.self, Status.self,
       Log.self, Replay.self, Diff.self, Blame.self, Conflicts.self, Stats.self, Fold.self,
-      Export.self, Import.self, Verify.self,
+      Export.self, Import.self, Verify.self, Backup.self, RestoreBackup.self,
       Interface.self,
       FeedTopicCommand.self, Bench.self, Completion.self, ManualPages.self, Version.self,
     ])

@@ -1,4 +1,4 @@
-import EventLog
+package import EventLog
 import Foundation
 import Glibc
 public import NavigationModel
@@ -151,6 +151,20 @@ public final class Device: Sendable {
   }
 
   /// The id kept in the log, or a new one, kept there.
+  /// Makes a restored copy of a device's log a new incarnation, so that no two devices ever act under one id. What it
+  /// holds of its former id stays, and goes to a daemon that lacks it as any event that the device holds.
+  ///
+  /// - Returns: the new id.
+  package static func renew(_ log: any EventLog) throws(LogError) -> DeviceID {
+    let former = try deviceID(of: log)
+    var random = SystemRandomNumberGenerator()
+    let id = DeviceID(high: random.next(), low: random.next())
+    // In this order, so that whatever happens between the former id is known as such.
+    try log.setFact("former/\(former)", [])
+    try log.setFact("device", Array(id.description.utf8))
+    return id
+  }
+
   static func deviceID(of log: any EventLog) throws(LogError) -> DeviceID {
     if let bytes = try log.fact("device") {
       guard let id = DeviceID(String(decoding: bytes, as: UTF8.self)) else {

@@ -21,6 +21,8 @@ struct FileHistory {
   private(set) var trailer: ExportTrailer?
   private(set) var header: ExportHeader?
   private(set) var texts: [DeviceID: String] = [:]
+  /// Why reading ended before the end of the file; what is good before that is here.
+  private(set) var problem: CommandError?
   /// Whether the devices' texts are ids.
   private(set) var hasRealIDs = true
 
@@ -31,7 +33,7 @@ struct FileHistory {
   }
 
   /// Whether the file says at its beginning that it is an export, and lacks the end that would prove it whole.
-  var isCut: Bool { header != nil && trailer == nil }
+  var isCut: Bool { header != nil && trailer == nil && problem == nil }
 
   func text(_ device: DeviceID) -> String { texts[device] ?? device.description }
 
@@ -42,12 +44,7 @@ struct FileHistory {
     name = reader.name
     var parsed: [(number: Int, line: EventLine)] = []
     var stacks: Set<String> = []
-    while let bytes = try reader.next() {
-      guard !bytes.isEmpty else { continue }
-      let line: JSONLine
-      do { line = try JSONLine(parsing: bytes) } catch {
-        throw reader.error("\(error)", code: error.isNewerFormat ? .refused : .damage)
-      }
+    while let line = try nextLine(reader, hasSome: header != nil || !parsed.isEmpty) {
       switch line {
       case .header(let header):
         guard self.header == nil else { throw reader.error("a second header; the file has more than one export in it") }
@@ -93,6 +90,21 @@ struct FileHistory {
       }
     }
     admit(eventLines.map(\.line))
+  }
+
+  /// The next line that isn't empty. Behind something good, damage only ends the reading.
+  private mutating func nextLine(_ reader: LineReader, hasSome: Bool) throws -> JSONLine? {
+    do {
+      while let bytes = try reader.next() {
+        guard !bytes.isEmpty else { continue }
+        do { return try JSONLine(parsing: bytes) } catch {
+          throw reader.error("\(error)", code: error.isNewerFormat ? .refused : .damage)
+        }
+      }
+    } catch let error as CommandError where hasSome && error.code == .damage {
+      problem = error
+    }
+    return nil
   }
 
   private mutating func resolveDevices(_ parsed: [(number: Int, line: EventLine)], leader: String?) throws {

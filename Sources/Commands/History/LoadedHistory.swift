@@ -66,6 +66,7 @@ final class LoadedHistory {
     for dot in file.forks {
       console.say("two events are called \(names.text(dot.device)):\(dot.sequence); the earlier one is taken")
     }
+    problem = problem ?? file.problem
     if file.isCut {
       problem =
         problem

@@ -5,13 +5,24 @@ import WireFormat
 /// `navsync export`.
 package struct Export: RunnableCommand {
   package static let configuration = CommandConfiguration(
-    name: "export", abstract: "Write a stack's events as JSON lines, with a header and a trailer that proves it whole.",
+    name: "export", abstract: "Write a stack's events, with a header and a trailer that proves them whole.",
+    discussion: """
+      As JSON lines, or in a compact binary form for large logs; every command that reads a file takes either. Written \
+      as it is read, so a log of any size needs no more memory than a small one.
+      """,
     examples: [
       CommandExample("navsync export alice/main > alice-main.jsonl", "To a file of yours."),
       CommandExample("navsync export alice/main --output alice-main.jsonl", "The file is there whole or not at all."),
+      CommandExample("navsync export alice/main --format binary -o alice-main.navsync", "About a tenth of the size."),
     ])
 
+  package enum Format: String, CaseIterable, ArgumentValue {
+    case jsonl
+    case binary
+  }
+
   @Argument(help: "The stack, as space/stack.") var stack: StackName
+  @Option(help: "In which form.") var format = Format.jsonl
   @Option(short: "o", placeholder: "FILE", help: "Where to write; - is the standard output.") var output = "-"
   @Flag(help: "Replace a file that is there.") var force: Bool
   @OptionGroup var source: SourceOptions
@@ -19,34 +30,21 @@ package struct Export: RunnableCommand {
   package init() {}
 
   package func run(on console: Console) async throws {
-    let history = try await History(stack, in: try await source.open(on: console))
-    if output == "-" {
-      let buffered = BufferedOutput(descriptor: console.output, name: "the standard output")
-      _ = try await write(history, on: console) { try buffered.write($0 + [10]) }
-      try buffered.flush()
-    } else {
-      // Walking waits for the daemon, writing a whole file doesn't: the lines are gathered first.
-      var lines: [[UInt8]] = []
-      let count = try await write(history, on: console) { lines.append($0) }
-      try writeFile(path: output, on: console, overwrites: force) { file in
-        for line in lines { try file.write(line + [10]) }
-      }
-      console.say("\(output): \(counted(count, "event")) of \(stack)")
+    if format == .binary, output == "-", console.isTerminal {
+      throw CommandError(.usage, "the binary form is not for a terminal; name a file with --output")
     }
-  }
-
-  /// Gives the export's lines and returns the number of events.
-  private func write(_ history: History, on console: Console, _ line: ([UInt8]) throws -> Void) async throws -> Int {
+    let history = try await History(stack, in: try await source.open(on: console))
+    let file = try NewFile(path: output, on: console, overwrites: force)
     var progress = ProgressLine(on: console)
+    var writer = ExportWriter(format, file.output)
     let devices = history.authors.compactMap { device in
       history.names[device].map { ExportHeader.Device(id: device.description, name: $0) }
     }
-    try line(
-      ExportHeader(stack: stack.description, policy: history.policy.description, devices: devices).bytes)
+    try writer.begin(ExportHeader(stack: stack.description, policy: history.policy.description, devices: devices))
     var count = 0
     try await history.walk { item in
       count += 1
-      try line(JSONLines.line(item.event, stack: stack.description, previous: item.previous))
+      try writer.write(item, of: stack)
       progress.update("\(count) of \(history.head) events")
       return true
     }
@@ -54,7 +52,65 @@ package struct Export: RunnableCommand {
     let heads = history.chains.foldedHeads.map {
       ExportTrailer.Head(device: $0.device.description, sequence: $0.sequence, digest: $0.digest)
     }
-    try line(ExportTrailer(count: count, heads: heads).bytes)
-    return count
+    try writer.end(ExportTrailer(count: count, heads: heads))
+    try file.finish()
+    if output != "-" { console.say("\(output): \(counted(count, "event")) of \(stack)") }
+  }
+}
+
+/// Writes an export in either form, as its events come.
+private struct ExportWriter {
+  private let format: Export.Format
+  private let output: BufferedOutput
+  private var chains: StackChains?
+  private var waiting: [(dot: Dot, bytes: [UInt8])] = []
+  private var size = 0
+  private var blocks = 0
+
+  /// The content of a block of events, about: large enough to be compact, small enough to be read at once.
+  private static let blockSize = 64 << 10
+
+  init(_ format: Export.Format, _ output: BufferedOutput) {
+    self.format = format
+    self.output = output
+  }
+
+  mutating func begin(_ header: ExportHeader) throws {
+    guard format == .binary else { return try output.write(header.bytes + [10]) }
+    chains = StackChains(stack: try StackName(header.stack))
+    try output.write(BinaryExport.magic)
+    try block(.header, header.bytes)
+  }
+
+  mutating func write(_ item: HistoryItem, of stack: StackName) throws {
+    guard var chains else {
+      return try output.write(
+        JSONLines.line(item.event, stack: stack.description, previous: item.previous) + [10])
+    }
+    self.chains = nil
+    do { waiting.append((item.event.dot, try chains.append(item.event))) } catch {
+      throw CommandError(.failed, "\(stack), event \(item.event.dot): \(error); the form jsonl takes it")
+    }
+    self.chains = chains
+    size += waiting[waiting.count - 1].bytes.count
+    if size >= Self.blockSize { try flush() }
+  }
+
+  mutating func end(_ trailer: ExportTrailer) throws {
+    guard format == .binary else { return try output.write(trailer.bytes + [10]) }
+    try flush()
+    try block(.trailer, trailer.bytes)
+  }
+
+  private mutating func flush() throws {
+    guard !waiting.isEmpty else { return }
+    try block(.events, EventBatch(waiting).bytes)
+    waiting = []
+    size = 0
+  }
+
+  private mutating func block(_ kind: BinaryExport.Kind, _ content: [UInt8]) throws {
+    try output.write(BinaryExport.block(kind, content, number: blocks))
+    blocks += 1
   }
 }

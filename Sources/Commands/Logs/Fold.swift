@@ -36,6 +36,7 @@ package struct Fold: RunnableCommand {
       try StackPrinter(console: console, names: history.names).print(entries, conflicts)
       for dot in history.held { try console.print("held back: \(history.text(dot.device)):\(dot.sequence)") }
     }
+    if let problem = history.problem { throw problem }
     if history.isCut {
       throw CommandError(
         .damage, "\(history.name) ends without its trailer: it was cut; the result is of the events before the cut")

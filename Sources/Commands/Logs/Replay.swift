@@ -1,4 +1,5 @@
 package import ArgumentParsing
+import Glibc
 import NavigationModel
 import StackHistory
 import WireFormat
@@ -10,6 +11,9 @@ package struct Replay: RunnableCommand {
     discussion: """
       What is walked is a stack of the daemon, a stack of a store (--store), or a file of JSON lines. What an event \
       opened and closed is marked.
+
+      On a terminal it is interactive: step with the arrows, go far with PgUp and PgDn, play with Space, go to the next \
+      conflict with c, and to an event or time with t. --text prints the steps instead, as without a terminal.
       """,
     examples: [
       CommandExample("navsync replay alice/main", "Every step at once."),
@@ -26,6 +30,7 @@ package struct Replay: RunnableCommand {
   @Option(placeholder: "N|TIME", help: "Stop after that many events, or at that time.") var to: HistoryPlace?
   @Option(placeholder: "X", help: "Take the time that it took, divided by this; without it there is no waiting.")
   var speed: Double?
+  @Flag(help: "Print the steps on a terminal too.") var text: Bool
   @OptionGroup var looking: LookingBackOptions
   @OptionGroup var output: OutputOptions
 
@@ -48,6 +53,7 @@ package struct Replay: RunnableCommand {
       try showEnd(&fold, loaded, console)
       return reachesCut ? try loaded.finish() : ()
     }
+    if isInteractive(console) { await runReplay(loaded, at: from > 1 ? from : nil) }
     let end =
       switch to {
       case .number(let number): min(number, loaded.timeline.count)
@@ -57,6 +63,11 @@ package struct Replay: RunnableCommand {
     try await walk(loaded, to: end, console)
     if !output.json { try showConflicts(loaded, at: end, console) }
     if to == nil || end == loaded.timeline.count { try loaded.finish() }
+  }
+
+  private func isInteractive(_ console: Console) -> Bool {
+    console.isTerminal && isatty(console.input) == 1 && console.environment["TERM"] != "dumb" && !text && !output.json
+      && speed == nil && to == nil && what != "-"
   }
 
   private func walk(_ loaded: LoadedHistory, to end: Int, _ console: Console) async throws {
@@ -70,7 +81,7 @@ package struct Replay: RunnableCommand {
         let line = steps.line(number, loaded)
         if number >= from { try buffered.write(line + [10]) }
       } else if number >= from {
-        try buffered.print(text(number, loaded, console))
+        try buffered.print(line(number, loaded, console))
       }
       guard let speed, number >= from else { continue }
       try buffered.flush()
@@ -84,7 +95,7 @@ package struct Replay: RunnableCommand {
     try buffered.flush()
   }
 
-  private func text(_ number: Int, _ loaded: LoadedHistory, _ console: Console) -> String {
+  private func line(_ number: Int, _ loaded: LoadedHistory, _ console: Console) -> String {
     let event = loaded.timeline.event(number)
     let time = console.styled(timeText(event.timestamp.milliseconds, on: console), .dim)
     let who = console.styled(loaded.names.text(event.dot.device), .cyan)
@@ -120,7 +131,9 @@ package struct Replay: RunnableCommand {
     if output.json {
       return try console.write(
         JSONLines.result(
-          stack: fold.entries(), conflicts: loaded.history.conflicts(&fold), deviceText: loaded.history.deviceText) + [10])
+          stack: fold.entries(), conflicts: loaded.history.conflicts(&fold), deviceText: loaded.history.deviceText) + [
+            10
+          ])
     }
     try StackPrinter(console: console, names: loaded.names).print(fold.entries(), loaded.history.conflicts(&fold))
   }

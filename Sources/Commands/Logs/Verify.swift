@@ -101,6 +101,7 @@ package struct Verify: RunnableCommand {
   private func file(_ path: String, on console: Console) throws -> Report {
     let file = try FileHistory(try LineReader(path: path, on: console), stack: stack, policy: nil)
     var report = Report(stacks: 1, events: file.lines.count, problems: [])
+    if let problem = file.problem { report.problems.append(problem.message) }
     if file.isCut { report.problems.append("\(file.name): the trailer is missing; the file was cut") }
     for dot in file.forks {
       report.problems.append("\(file.name): two events are called \(file.text(dot.device)):\(dot.sequence)")

@@ -1,7 +1,10 @@
 import CZlib
 import Foundation
+import NavigationModel
+import WireFormat
 
-/// The lines of a file, or of the input for `-`; a gzip-compressed one is unpacked on the way, whatever it is called.
+/// The lines of a file, or of the input for `-`; a gzip-compressed one is unpacked on the way, whatever it is called, and a
+/// binary export gives the lines that it stands for.
 ///
 /// Reads as it goes, and holds no more than a line and a block. Not for use from two tasks at once.
 package final class LineReader {
@@ -20,6 +23,7 @@ package final class LineReader {
   private var isAtEnd = false
   private var bytes: [UInt8] = []
   private var start = 0
+  private var binary: BinaryLines?
 
   /// Opens a file. Throws a ``CommandError``.
   package init(path: String, on console: Console, maximumLineLength: Int = maximumLineLength) throws {
@@ -43,6 +47,7 @@ package final class LineReader {
       bytes = try unpack(bytes, gunzip)
       self.gunzip = gunzip
     }
+    try readMagic()
   }
 
   deinit {
@@ -51,6 +56,7 @@ package final class LineReader {
 
   /// The next line without its line break (`\n` or `\r\n`), or nil at the end. Throws a ``CommandError``.
   package func next() throws -> [UInt8]? {
+    if binary != nil { return try nextOfBinary() }
     var searched = start
     while true {
       if let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -75,6 +81,54 @@ package final class LineReader {
   /// An error about the line that was given last: what is wrong with it, in words that follow a colon.
   package func error(_ message: String, code: ExitCode = .damage) -> CommandError {
     CommandError(code, "\(name), line \(lineNumber): \(message)")
+  }
+
+  // MARK: Binary exports
+
+  private func readMagic() throws {
+    let magic = BinaryExport.magic
+    while bytes.first == magic[0], bytes.count < magic.count, !isAtEnd { try readBlock() }
+    guard bytes.starts(with: magic.dropLast()) else { return }
+    guard bytes.count >= magic.count, bytes[BinaryExport.versionPlace] <= magic[BinaryExport.versionPlace] else {
+      throw CommandError(
+        .refused, "\(name) is a binary export of version \(bytes.last ?? 0), which needs a newer navsync")
+    }
+    start = magic.count
+    binary = BinaryLines()
+  }
+
+  private func nextOfBinary() throws -> [UInt8]? {
+    while let waiting = binary?.waiting, waiting.isEmpty {
+      guard let prefix = try take(count: BinaryExport.prefixSize) else { return nil }
+      let number = binary?.number ?? 0
+      func damage(_ problem: String) -> CommandError {
+        CommandError(
+          .damage,
+          "\(name), block \(number) from byte \(binary?.offset ?? 0) on: \(problem); what stands before is good")
+      }
+      guard let (kind, length) = BinaryExport.prefix(prefix) else { throw damage("this is no block") }
+      guard let content = try take(count: length), let checksum = try take(count: BinaryExport.checksumSize) else {
+        throw damage("it is cut")
+      }
+      guard BinaryExport.isWhole(kind, content, checksum: checksum, number: number) else {
+        throw damage("its checksum is another")
+      }
+      do { try binary?.take(kind, content) } catch { throw damage("\(error)") }
+    }
+    lineNumber += 1
+    return binary?.waiting.popFirst()
+  }
+
+  /// Just so many bytes, nil if the file ends before.
+  private func take(count: Int) throws -> [UInt8]? {
+    while bytes.count - start < count, !isAtEnd {
+      bytes.removeSubrange(..<start)
+      start = 0
+      try readBlock()
+    }
+    guard bytes.count - start >= count else { return nil }
+    defer { start += count }
+    return Array(bytes[start..<start + count])
   }
 
   private func take(_ range: Range<Int>) throws -> [UInt8] {
@@ -120,6 +174,42 @@ package final class LineReader {
       throw CommandError(.damage, "\(name): the gzip data is damaged after line \(lineNumber)")
     }
     return result
+  }
+}
+
+/// A binary export on its way to lines.
+private struct BinaryLines {
+  var waiting: ArraySlice<[UInt8]> = []
+  private(set) var number = 0
+  private(set) var offset = BinaryExport.magic.count
+  private var chains: StackChains?
+
+  mutating func take(_ kind: BinaryExport.Kind, _ content: [UInt8]) throws {
+    switch kind {
+    case .header, .trailer:
+      if kind == .header, case .header(let header) = try JSONLine(parsing: content) {
+        chains = StackChains(stack: try StackName(header.stack))
+      }
+      waiting = [content]
+    case .events:
+      guard let chains else { throw CommandError(.damage, "events without a header before them") }
+      var held = chains
+      self.chains = nil
+      let batch = try EventBatch(bytes: content)
+      var lines: [[UInt8]] = []
+      lines.reserveCapacity(batch.count)
+      try batch.forEach { record in
+        let previous = held.digest(of: record.dot.device)
+        guard let event = try held.receive(record.dot.device, record.dot.sequence, content, in: record.range) else {
+          throw CommandError(.damage, "the event \(record.dot) needs a newer navsync")
+        }
+        lines.append(JSONLines.line(event, stack: held.stack.description, previous: previous))
+      }
+      self.chains = held
+      waiting = lines[...]
+    }
+    number += 1
+    offset += BinaryExport.prefixSize + content.count + BinaryExport.checksumSize
   }
 }
 

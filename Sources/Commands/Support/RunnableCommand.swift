@@ -64,7 +64,9 @@ package func runMain(_ root: any ParsableCommand.Type) -> Never {
     MainActor.assumeIsolated { command.run(on: .standard) }
   }
   Task { exit(await run(root, arguments: words, on: .standard).rawValue) }
-  dispatchMain()
+  // A run loop, which serves the main queue too: a command's screen runs on it. Without a timer it would end.
+  RunLoop.main.add(Timer(timeInterval: 1_000_000, repeats: true) { _ in }, forMode: .default)
+  while true { RunLoop.main.run() }
 }
 
 extension CommandLine {

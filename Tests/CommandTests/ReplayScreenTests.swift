@@ -1,0 +1,41 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `navsync replay` on a terminal.
+@Suite struct ReplayScreenTests {
+  @Test(.enabled(if: TmuxSession.isAvailable)) func aPersonGoesThroughAHistory() async throws {
+    try await withTemporaryFolder { folder in
+      let file = folder.appendingPathComponent("history.jsonl")
+      try Data(LookingBackTests.history.utf8).write(to: file)
+      let program = try BuiltProgram.url("navsync").path
+      let session = try TmuxSession(columns: 100, rows: 20, "TZ=UTC '\(program)' replay '\(file.path)'")
+      try session.wait(for: "event 5 of 5")
+      try session.press("Left")
+      let fourth = try session.wait(for: "event 4 of 5")
+      #expect(fourth.contains("▶ 4  09:30:30  laptop:2  push photo"))
+      #expect(fourth.contains("+ photo  laptop:2  2026-03-01 09:30:30"), "\(fourth)")
+      // To the conflict before: the phone closed what the laptop had put something on.
+      try session.press("C")
+      let third = try session.wait(for: "event 3 of 5")
+      #expect(third.contains("▶!3") && third.contains("! kept: item"))
+      try session.press("t")
+      try session.wait(for: "go to")
+      try session.press("laptop:1", "Enter")
+      try session.wait(for: "event 2 of 5")
+      try session.press("t")
+      try session.wait(for: "go to")
+      try session.press("tablet:9", "Enter")
+      try session.wait(for: "no event tablet:9")
+      try session.press("Home")
+      try session.wait("the root") { $0.contains("event 0 of 5") && $0.contains("(root)") }
+      for _ in 0..<6 { try session.press("+") }
+      try session.press("Space")
+      try session.wait(for: "event 5 of 5")
+      try session.press("q")
+      // The exit code of a cut file, as without a terminal.
+      try session.wait("the end") { _ in try session.value("pane_dead") == "1" }
+      #expect(try session.value("pane_dead_status") == "5")
+    }
+  }
+}
