@@ -175,7 +175,7 @@ struct Engine: LoopHandler {
     for bytes in messages {
       do throws(DecodeError) {
         core.received(try Message(decoding: bytes), bytes: bytes.count, now: now.monotonic)
-      } catch { core.malformedReceived(now: now.monotonic) }
+      } catch { core.unreadableReceived(error, now: now.monotonic) }
       carryOut(at: now)
       if self.socket != socket { return }
     }

@@ -249,9 +249,13 @@ extension ClientCore {
     if let seen = stacks[stack]?.offset, last <= seen { return consumed(arrived.bytes) }
     stacks[stack]?.offset = last
     for author in arrived.batch.authors where author.lastSequence > stacks[stack]?.has[author.device] ?? 0 {
+      guard author.device != settings.device else {
+        // What is still to be sent, or isn't answered, is compared by the daemon.
+        if stacks[stack]?.hasNothingToSend == true { stacks[stack]?.isOwnNews = true }
+        continue
+      }
       // What can't be counted is refused where it is admitted; here it would only be sent back.
-      guard stacks[stack]?.has.raise(author.device, to: author.lastSequence) == true else { continue }
-      if author.device == settings.device { stacks[stack]?.isOwnNews = true }
+      _ = stacks[stack]?.has.raise(author.device, to: author.lastSequence)
     }
     put(.deliver(stack, arrived.batch, firstOffset: arrived.firstOffset, bytes: arrived.bytes))
   }

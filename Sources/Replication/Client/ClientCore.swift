@@ -260,7 +260,15 @@ extension ClientCore {
     }
   }
 
-  /// A frame came that isn't a message: another connection may do better.
+  /// A frame came that couldn't be read. A message of a kind that only a newer version knows is passed over, as a field
+  /// of one is; after anything else another connection may do better.
+  package mutating func unreadableReceived(_ error: DecodeError, now: Int) {
+    guard error.code == .unsupported else { return malformedReceived(now: now) }
+    session.nextPing = now + Self.silenceMilliseconds
+    session.silentPings = 0
+  }
+
+  /// What came makes no sense: another connection may do better.
   package mutating func malformedReceived(now: Int) {
     switch phase {
     case .stopped, .waiting, .connecting: return

@@ -60,8 +60,8 @@ struct Followed: Hashable, Sendable {
   /// The offset at the last pong that named a higher one: events may be on their way, so only the second time counts.
   var suspect: Int?
 
-  /// Events under our own id came that nobody told us are accepted: somebody brought them, ours or a copy's of us. The
-  /// exchange of heads tells which.
+  /// Events under our own id came of which we have nothing to send: a copy of us did them, or somebody brought them. The
+  /// exchange of heads tells.
   var isOwnNews = false
 
   // Sending.
@@ -129,6 +129,9 @@ struct Followed: Hashable, Sendable {
     self.answerBy = answerBy
     giveUpInFlight()
   }
+
+  /// All that our log has was sent and answered.
+  var hasNothingToSend: Bool { inFlight.isEmpty && cursor == localHead }
 
   mutating func giveUpInFlight() {
     for place in inFlight.indices { inFlight[place].isGivenUp = true }

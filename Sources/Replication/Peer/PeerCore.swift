@@ -132,7 +132,7 @@ package struct PeerCore: Hashable, Sendable {
       if case .following(let following) = message { comparePolicy(following, at: moment) }
       if let answered { takeNext(of: answered, at: moment) }
     } catch {
-      client.malformedReceived(now: moment.milliseconds)
+      client.unreadableReceived(error, now: moment.milliseconds)
     }
     settle(at: moment)
   }

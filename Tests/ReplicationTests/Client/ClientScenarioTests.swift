@@ -76,6 +76,8 @@ struct ClientScenario {
     case "disconnected": core.disconnected(now: now)
     case "handshake-refused": core.handshakeRefused(reason: "the key isn't allowed", now: now)
     case "malformed": core.malformedReceived(now: now)
+    case "unknown-kind":
+      do { _ = try Message(decoding: [0xA2, 0x06, 0]) } catch { core.unreadableReceived(error, now: now) }
     case "follow": core.follow(stack, policy: fields["policy"].flatMap { Policy($0) }, now: now)
     case "unfollow": core.unfollow(stack)
     case "act": replica.act(Int(fields["count"] ?? "1") ?? 1, on: stack, of: &core)
