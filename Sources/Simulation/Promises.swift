@@ -7,9 +7,15 @@ struct Promises {
     var stack: StackName
     var dot: Dot
     var action: Action
+    /// Of the event, if it is known: two histories under one id may have the same action at one place.
+    var timestamp: Timestamp?
     /// The author's number.
     var device: Int
     var id: Int?
+
+    func isKept(by event: Event) -> Bool {
+      event.dot == dot && event.action == action && timestamp.map { $0 == event.timestamp } ?? true
+    }
   }
 
   private(set) var all: [Promise] = []

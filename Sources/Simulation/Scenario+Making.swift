@@ -67,9 +67,6 @@ extension Scenario {
 
   // MARK: Faults
 
-  /// Whether two histories under one id may come to different daemons, or to one that forgot the first.
-  private static let forksBetweenDaemons = true
-
   private mutating func makeFaults(_ random: inout Randomness) {
     // Some worlds know one fault and often, others many; a few know none.
     let share = random.pick([0.0, 0.08, 0.2, 0.4, 0.7])
@@ -78,13 +75,14 @@ extension Scenario {
       switch $0 {
       case .backup: false
       case .moved: setting.daemons > 1
-      case .restored, .cloned: setting.daemons == 1 || Self.forksBetweenDaemons
       case _: true
       }
     }
     for kind in kinds where random.chance(share) { means[kind] = end / random.int(1...8) }
     if random.chance(0.3) { means[random.pick(kinds)] = end / random.int(4...20) }
-    if !Self.forksBetweenDaemons, means[.restored] != nil || means[.cloned] != nil {
+    // What only another device still has of a history that its author lost and went on from is not saved by that device's
+    // becoming a new incarnation itself.
+    if means[.restored] != nil || means[.cloned] != nil {
       means[.lostSeconds] = nil
       means[.lostStore] = nil
     }

@@ -151,7 +151,7 @@ extension World {
     var byDot: [Dot: [Event]] = [:]
     for event in events { byDot[event.dot, default: []].append(event) }
     func isThere(_ promise: Promises.Promise) -> Bool {
-      byDot[promise.dot]?.contains { $0.action == promise.action } == true
+      byDot[promise.dot]?.contains { promise.isKept(by: $0) } == true
     }
     var used = Set(promises.compactMap { isThere($0) ? $0.dot : nil })
     for promise in promises where !isThere(promise) {

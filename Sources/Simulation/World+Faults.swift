@@ -156,15 +156,17 @@ extension World {
 
   /// What is on no disk any more can't be kept. Another event under the same dot is another one.
   private func reviewPromises() {
-    var held: [StackName: [Dot: [Action]]] = [:]
+    var held: [StackName: [Dot: Set<Event>]] = [:]
     for disk in disks {
       for stack in setting.stacks {
-        for event in Holding(of: stack, on: disk).all where held[stack]?[event.dot]?.contains(event.action) != true {
-          held[stack, default: [:]][event.dot, default: []].append(event.action)
+        for event in Holding(of: stack, on: disk).all {
+          held[stack, default: [:]][event.dot, default: []].insert(event)
         }
       }
     }
-    let gone = promises.removeAll { held[$0.stack]?[$0.dot]?.contains($0.action) != true }
+    let gone = promises.removeAll { promise in
+      held[promise.stack]?[promise.dot]?.contains { promise.isKept(by: $0) } != true
+    }
     count("events destroyed on every disk", gone)
   }
 

@@ -72,7 +72,7 @@ extension World {
         }
         guard let dot = outcome.dot, let action = outcome.action else { return count("actions that change nothing") }
         count("events")
-        promises.add(Promises.Promise(stack: stack, dot: dot, action: action, device: device.number, id: id))
+        promises.add(promise(stack, dot, action, device, id))
       case .failure(let error):
         count("actions refused: \(error.code.rawValue)")
         note("\(device.name) \(stack.stack): \(Self.shortened(intent)) fails: \(error)")
@@ -97,9 +97,18 @@ extension World {
         }
       } else if let dot = outcome.dot, let action = outcome.action {
         count("events")
-        promises.add(Promises.Promise(stack: act.stack, dot: dot, action: action, device: device.number, id: id))
+        promises.add(promise(act.stack, dot, action, device, id))
       }
     }
+  }
+
+  private func promise(
+    _ stack: StackName, _ dot: Dot, _ action: Action, _ device: SimulatedDevice, _ id: Int?
+  ) -> Promises.Promise {
+    let change = device.machine?.state(of: stack)?.lastChange
+    return Promises.Promise(
+      stack: stack, dot: dot, action: action, timestamp: change?.dot == dot ? change?.timestamp : nil,
+      device: device.number, id: id)
   }
 
   /// What a `NavigationPath` comes to.
