@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import ZeroMQ
 
@@ -38,6 +39,8 @@ import ZeroMQ
     while !queue.standIn({
       queue.post(2)
       queue.close()
+      // The other thread has every chance to go ahead.
+      for _ in 0..<10_000 { sched_yield() }
       work.done.append(1)
     }) {}
     thread.join()
