@@ -96,7 +96,8 @@ public final class StatusLine {
 
   /// What is shown, from top to bottom.
   func lines(width: Int) -> [String] {
-    let announced = announcements.last.map { [$0] } ?? []
+    // Two, since one may come on the heels of another: what a device did, and that it isn't shown yet.
+    let announced = announcements.suffix(2)
     return (announced + contents.map(\.content.text)).map { $0.truncated(toWidth: width) }
   }
 

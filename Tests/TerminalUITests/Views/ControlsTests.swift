@@ -339,6 +339,9 @@ import Testing
     let host = TestHost(width: 40, height: 4) { Text("x") }
     host.statusLine.announce("laptop went back")
     #expect(host.text == "x\n\n\nlaptop went back")
+    host.statusLine.announce("phone opened Mint")
+    host.statusLine.announce("Another one")
+    #expect(host.text == "x\n\nphone opened Mint\nAnother one")
     host.press(.up)
     #expect(host.text == "x")
     host.statusLine.set(
