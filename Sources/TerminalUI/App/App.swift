@@ -1,8 +1,8 @@
 /// A program: what it shows, and where it starts.
 ///
 /// Write `@main` before a type that conforms. The program runs on a terminal's screen; without a terminal, or with the
-/// argument `--accessible`, it prints lines. Arguments with `://` in them are links, given to `onOpenURL`. With
-/// `--once` it prints what it shows as lines and ends.
+/// argument `--accessible`, it prints lines. Arguments with `://` in them are links, given to `onOpenURL`, unless they
+/// are an option's value. With `--once` it prints what it shows as lines and ends.
 @MainActor @preconcurrency
 public protocol App {
   /// What the body is.
@@ -19,11 +19,20 @@ extension App {
   /// Runs the program until its user quits; the process ends then.
   @MainActor @preconcurrency
   public static func main() {
-    let arguments = CommandLine.arguments.dropFirst()
+    let arguments = Array(CommandLine.arguments.dropFirst())
     TerminalProgram.run(
-      isAccessible: arguments.contains("--accessible"), once: arguments.contains("--once"),
-      links: arguments.filter { $0.contains("://") }.compactMap { URL(string: $0) },
+      isAccessible: arguments.contains("--accessible"), once: arguments.contains("--once"), links: links(in: arguments),
       content: { AppView(app: Self()) })
+  }
+}
+
+/// The links among a program's arguments. What follows an option that isn't one of ours is its value, such as the
+/// endpoint of `--daemon ipc:///run/sync`.
+func links(in arguments: [String]) -> [URL] {
+  let flags = ["--accessible", "--once"]
+  return zip([""] + arguments, arguments).compactMap { before, argument in
+    let isValue = argument.hasPrefix("-") || before.hasPrefix("-") && !before.contains("=") && !flags.contains(before)
+    return argument.contains("://") && !isValue ? URL(string: argument) : nil
   }
 }
 

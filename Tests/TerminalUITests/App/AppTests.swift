@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import TerminalUI
+
 /// Whole programs on real terminals.
 @Suite(.serialized) struct AppTests {
   private func program() throws -> URL { try BuiltProgram.url("app-probe") }
@@ -42,6 +44,17 @@ import Testing
 
         """)
     #expect(result.errors == "" && result.code == 0)
+  }
+
+  /// The value of an option isn't a link, though it looks like one.
+  @Test func whichArgumentsAreLinks() throws {
+    let arguments = [
+      "--accessible", "app://a", "--daemon", "ipc:///run/sync", "--daemon=tcp://host:1", "app://b", "word", "--once",
+      "app://c",
+    ]
+    #expect(links(in: arguments).map(\.absoluteString) == ["app://a", "app://b", "app://c"])
+    let result = try run("--once", "--daemon", "ipc:///tmp/somewhere")
+    #expect(result.output.hasPrefix("Colors\n> Mint"))
   }
 
   /// Case 20: a link at a cold start arrives once.
