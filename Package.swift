@@ -162,7 +162,7 @@ let package = Package(
       name: "SharedNavigationTests",
       dependencies: [
         "SharedNavigation", "NavigationClient", "NavigationModel", "TerminalUI", "SyncDaemon", "ZeroMQ", "TestSupport",
-        "navsync", "colors-example",
+        "navsync", "colors-example", "wikispeedia-example",
       ],
       swiftSettings: common),
     .testTarget(

@@ -60,6 +60,10 @@ package final class SharedDevice {
     // A disk that hangs doesn't keep the program.
     let end = DispatchTime.now() + .seconds(2)
     while stacks.values.contains(where: { !$0.isSettled }), answers.wait(until: end) { takeAnswers() }
+    for (name, stack) in stacks.sorted(by: { $0.key < $1.key }) {
+      if let failure = stack.failure { say("\(name) was not shared: \(failure)") }
+      if let waiting = stack.waiting, waiting > 0 { say("\(name): waiting: \(waiting)") }
+    }
     guard case .success(let device) = device else { return }
     let closed = DispatchSemaphore(value: 0)
     Task.detached {
@@ -69,6 +73,9 @@ package final class SharedDevice {
     _ = closed.wait(timeout: end)
   }
 }
+
+/// Tells the person, who has the terminal again.
+private func say(_ line: String) { try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8)) }
 
 /// Answers that wait for the main actor.
 private final class Answers: Sendable {

@@ -20,7 +20,8 @@ public import TerminalUI
 ///
 /// The device is that of the program's `--device NAME`, else of `NAVSYNC_DEVICE`, else the host's; the daemon that of
 /// `--daemon ENDPOINT`, else of `NAVSYNC_DAEMON`, else the one on this machine; `--store FOLDER` says where the device's
-/// log is. All shared paths of a process are one device's.
+/// log is. All shared paths of a process are one device's. A property's stack is chosen once, when its view appears, as
+/// the object of a `@StateObject` is.
 @propertyWrapper
 public struct SharedPath<Path>: DynamicProperty {
   @StateObject private var stack: SharedStack

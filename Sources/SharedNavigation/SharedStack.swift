@@ -19,7 +19,7 @@ package final class SharedStack: ObservableObject {
   private let stack: Stack?
   private let device: SharedDevice
   /// Why there is no stack.
-  private let failure: ClientError?
+  let failure: ClientError?
   /// Begins with the one that is being carried out.
   private var changes: [PathChange] = []
   private var entries: [NavigationModel.EntryID: NavigationPath.Element] = [:]
@@ -54,6 +54,9 @@ package final class SharedStack: ObservableObject {
   }
 
   var deviceName: String { device.name }
+
+  /// How many actions no daemon has yet; nil if there is no device.
+  var waiting: Int? { stack?.state.waiting }
 
   // MARK: What the views do
 
@@ -173,8 +176,10 @@ package final class SharedStack: ObservableObject {
 
   private var status: StatusContent {
     guard let state else {
-      return StatusContent(
-        stack: name, connection: .offline, problem: failure.map { "not shared: \($0)" } ?? "not shared")
+      let reason = failure.map { failure in
+        failure.code == .deviceInUse ? "open elsewhere, use --device NAME" : "\(failure)"
+      }
+      return StatusContent(stack: name, connection: .offline, problem: "not shared: \(reason ?? "it was never opened")")
     }
     return StatusContent(state, title: title)
   }

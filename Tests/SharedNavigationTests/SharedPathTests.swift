@@ -258,6 +258,36 @@ private struct Typed: View {
     }
   }
 
+  /// Cases 1 to 3: back at the root does nothing, and of two quick ones for a screen the second doesn't count.
+  @Test func backThatIsTooMuch() async throws {
+    try await alone { seat in
+      seat.host.press(.escape, .escape)
+      try await seat.settle()
+      #expect(seat.stack.state.eventCount == 0)
+      seat.host.click("Deep")
+      seat.host.send(.key(KeyPress(.escape)), .key(KeyPress(.escape)))
+      #expect(seat.host.text.contains("park b"))
+      try await seat.settle()
+      #expect(seat.stack.state.eventCount == 2 && seat.stack.state.entries.count == 2)
+    }
+  }
+
+  /// Case 12: what was closed by another device before our back arrived is said, and nothing else is closed.
+  @Test func backOfWhatIsGone() async throws {
+    try await alone { seat in
+      seat.host.click("Deep")
+      try await seat.settle()
+      // The device has it, the screen not yet: no turn of the main actor comes between.
+      seat.stack.act(.pop(1)) { _ in }
+      seat.host.press(.escape)
+      #expect(seat.host.text.contains("park b"))
+      try await seat.settle()
+      #expect(seat.stack.state.entries.count == 2)
+      #expect(seat.host.text.contains("park b"))
+      #expect(seat.host.text.contains("Another device was quicker"))
+    }
+  }
+
   /// The names on the stack are those of `navsync push` and of the client library.
   @Test func namesAreThoseOfTheClient() async throws {
     try await alone { seat in

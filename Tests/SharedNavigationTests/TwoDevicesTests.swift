@@ -7,15 +7,15 @@ import Testing
 @Suite(.serialized, .enabled(if: TmuxSession.isAvailable), .timeLimit(.minutes(3))) struct TwoDevicesTests {
   private func open(
     _ program: String, _ arguments: String = "", as device: String, in world: World, environment: String = "",
-    underShell: Bool = false
+    suspends: Bool = false
   ) throws -> TmuxSession {
     let path = try BuiltProgram.url(program).path
     let command =
       "env XDG_STATE_HOME='\(world.folder)/state' NAVSYNC_DAEMON='\(world.endpoint)' \(environment) '\(path)' "
       + "\(arguments) --device \(device)"
-    // Only what a shell has started can be stopped: it is there to go on with it.
-    return try TmuxSession(
-      columns: 80, rows: 24, underShell ? "set -m; \(command); echo suspended; read line; fg" : "exec " + command)
+    // The shell tells how it ended, and goes on with it when it was suspended.
+    let whole = suspends ? "set -m; \(command); echo suspended; read line; fg" : command
+    return try TmuxSession(columns: 80, rows: 24, whole + "; echo ended with $?; read line")
   }
 
   private func withDaemon(_ body: (World) throws -> Void) throws {
@@ -31,10 +31,8 @@ import Testing
   private func quit(_ sessions: TmuxSession...) throws {
     for session in sessions {
       try session.press("q")
-      // The status is known a moment after the end.
-      try session.wait("the end") { _ in try session.value("pane_dead_status") != "" }
+      try session.wait(for: "ended with 0")
       #expect(try session.value("alternate_on") == "0")
-      #expect(try session.value("pane_dead_status") == "0")
     }
   }
 
@@ -46,7 +44,7 @@ import Testing
       try laptop.wait(for: "phone: root · connected")
       try phone.press("Enter")
       try laptop.wait(for: "██████  Mint")
-      try laptop.wait(for: "phone opened Shade(name: \"Mint\")")
+      try laptop.wait(for: "phone opened Mint")
       // A note of a screen is the device's own, and outlives what the other does.
       try laptop.press("mine")
       try phone.press("Tab", "Enter")
@@ -101,8 +99,10 @@ import Testing
       try phone.wait(for: "On top of")
       try phone.press("kept", "Enter")
       try laptop.wait(for: "1 kept")
-      kill(pid_t(try phone.value("pane_pid"))!, SIGKILL)
-      try phone.wait("the end") { _ in try phone.value("pane_dead") == "1" }
+      let shell = try phone.value("pane_pid")
+      let children = try String(contentsOfFile: "/proc/\(shell)/task/\(shell)/children", encoding: .utf8)
+      kill(try #require(children.split(separator: " ").first.flatMap { pid_t($0) }), SIGKILL)
+      try phone.wait(for: "ended with 137")
       try laptop.press("p")
       try laptop.wait(for: "On top of")
       try laptop.press("meanwhile", "Enter")
@@ -117,12 +117,11 @@ import Testing
 
   @Test func resizedAndSuspended() throws {
     try withDaemon { world in
-      let phone = try open("navsync", "ui alice/main", as: "phone", in: world, underShell: true)
+      let phone = try open("navsync", "ui alice/main", as: "phone", in: world, suspends: true)
       let laptop = try open("navsync", "ui alice/main", as: "laptop", in: world)
       try laptop.wait(for: "phone: root")
       try phone.resize(columns: 50, rows: 12)
-      let small = try phone.wait { $0.components(separatedBy: "\n").count == 12 && $0.contains("laptop: root") }
-      #expect(small.hasPrefix("alice/main (merge)"))
+      try phone.wait { $0.hasPrefix("alice/main (merge)") && $0.components(separatedBy: "\n").count == 12 }
       try phone.resize(columns: 100, rows: 30)
       try phone.wait { $0.components(separatedBy: "\n").count == 30 }
       try phone.press("C-z")
@@ -139,6 +138,52 @@ import Testing
     }
   }
 
+  /// What can't be done ends with the right code, and says why.
+  @Test func whatCanNotBeShown() throws {
+    try withDaemon { world in
+      func end(_ arguments: String, as device: String, saying text: String, _ environment: String = "") throws -> String
+      {
+        let session = try open("navsync", arguments, as: device, in: world, environment: environment)
+        let screen = try session.wait(for: "ended with").replacingOccurrences(of: "\n", with: "")
+        #expect(screen.contains(text))
+        return String(screen.reversed().prefix { $0.isNumber }.reversed())
+      }
+      #expect(try end("ui alice/none --once", as: "phone", saying: "there is no stack alice/none") == "3")
+      let nobody = "NAVSYNC_DAEMON=ipc://\(world.folder)/nobody"
+      #expect(try end("ui alice/none --once", as: "phone", saying: "no daemon is connected", nobody) == "69")
+      #expect(try end("ui --once", as: "phone", saying: "no daemon is connected", nobody) == "69")
+      #expect(try end("ui alice", as: "phone", saying: "write space/stack") == "2")
+      let holder = try open("navsync", "ui alice/main", as: "phone", in: world)
+      try holder.wait(for: "connected")
+      #expect(try end("ui alice/main", as: "phone", saying: "with --device NAME") == "4")
+      // A program goes on, and says that it is alone.
+      let program = try open("colors-example", as: "phone", in: world)
+      try program.wait(for: "not shared: open elsewhere, use --device NAME")
+      try program.press("Enter")
+      try program.wait(for: "██████  Mint")
+      try program.press("Tab", "q")
+      try program.wait(for: "alice/colors was not shared")
+      try quit(holder)
+    }
+  }
+
+  /// A race: each device has a way of its own, and sees how far the other is.
+  @Test func aRace() throws {
+    try withDaemon { world in
+      let phone = try open("wikispeedia-example", as: "phone", in: world)
+      let laptop = try open("wikispeedia-example", as: "laptop", in: world)
+      try phone.wait(for: "laptop: root")
+      try laptop.wait(for: "phone: root")
+      try phone.press("Enter")
+      try phone.wait(for: "laptop: 0 links")
+      try laptop.wait(for: "phone: 0 links")
+      try phone.press("Down", "Down", "Down", "Enter")
+      try phone.wait(for: "You: 1 link,")
+      try laptop.wait { $0.contains("phone: 1 link,") && $0.contains("You: 0 links") }
+      try quit(phone, laptop)
+    }
+  }
+
   @Test func withoutColoursAndWithoutAScreen() throws {
     try withDaemon { world in
       let plain = try open("colors-example", as: "phone", in: world, environment: "NO_COLOR=1")
@@ -151,7 +196,7 @@ import Testing
       try lines.press("b", "Enter")
       try plain.wait(for: "Four screens at once")
       try lines.press("q", "Enter")
-      try lines.wait("the end") { _ in try lines.value("pane_dead") == "1" }
+      try lines.wait(for: "ended with 0")
       try quit(plain)
     }
   }

@@ -41,7 +41,7 @@ final class Desk: ObservableObject {
     }
     do { self.init(try result.get(), adopts: options.adopt) } catch {
       guard error.code == .deviceInUse else { throw commandError(error) }
-      throw CommandError(.refused, "\(error); name another device with --device NAME")
+      throw CommandError(.refused, "\(error), or be another device with --device NAME")
     }
   }
 
@@ -58,14 +58,22 @@ final class Desk: ObservableObject {
   }
 
   /// Waits for what the daemon has, if one is there.
-  func catchUp(_ control: StackControl?, within: Duration) {
+  ///
+  /// - Throws: a ``CommandError`` if there is nothing to be shown: no such stack, or no daemon and nothing here.
+  func catchUp(_ control: StackControl?, within: Duration) throws {
     let device = device
-    if let stack = control?.stack {
-      _ = blocking { () async throws(ClientError) in try await stack.live(within: within) }
-      control?.takeState()
-    } else {
-      take(blocking { () async throws(ClientError) in try await device.list(within: within) })
+    guard let control else {
+      let listing = blocking { () async throws(ClientError) in try await device.list(within: within) }
+      take(listing)
+      if case .failure(let error) = listing, stacks.isEmpty { throw commandError(error) }
+      return
     }
+    let stack = control.stack
+    let live = blocking { () async throws(ClientError) in try await stack.live(within: within) }
+    control.takeState()
+    guard control.state.eventCount == 0 else { return }
+    try live.mapError { commandError($0) }.get()
+    throw CommandError(.notFound, "there is no stack \(stack.name); an action makes it, as 'navsync push' is")
   }
 
   /// Asks the daemon for its stacks.

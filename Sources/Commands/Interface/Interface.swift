@@ -34,7 +34,7 @@ package struct Interface: ScreenCommand {
     do {
       desk = try Desk(options: device)
       control = try stack.map { try desk.open($0) }
-      if once { desk.catchUp(control, within: .seconds(2)) }
+      if once { try desk.catchUp(control, within: .seconds(2)) }
     } catch {
       console.say("navsync: \(error)")
       exit((error as? CommandError)?.code.rawValue ?? ExitCode.failed.rawValue)

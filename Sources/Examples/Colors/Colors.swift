@@ -13,8 +13,10 @@ struct Colors: App {
 }
 
 /// A colour by its name.
-struct Shade: Codable, Hashable {
+struct Shade: Codable, Hashable, CustomStringConvertible {
   var name: String
+  /// What other devices' last lines say.
+  var description: String { name }
 
   var color: Color { Shade.known.first { $0.0 == name }?.1 ?? .primary }
 
@@ -24,9 +26,10 @@ struct Shade: Codable, Hashable {
 }
 
 /// Colours that go together: a second type of value on the same path.
-struct Family: Codable, Hashable {
+struct Family: Codable, Hashable, CustomStringConvertible {
   var name: String
   var members: [String]
+  var description: String { name }
 
   static let known = [
     Family(name: "Sea", members: ["Mint", "Teal", "Cyan"]),

@@ -12,11 +12,13 @@ struct Parks: App {
   }
 }
 
-struct Park: Codable, Hashable, Identifiable {
+struct Park: Codable, Hashable, Identifiable, CustomStringConvertible {
   var name: String
   var country: String
   var since: Int
   var id: String { name }
+  /// What other devices' last lines say.
+  var description: String { name }
 
   static let all = [
     Park(name: "Sarek", country: "Sweden", since: 1909), Park(name: "Teide", country: "Spain", since: 1954),

@@ -16,16 +16,19 @@ struct Wikispeedia: App {
 }
 
 /// An article by its title.
-struct Article: Codable, Hashable {
+struct Article: Codable, Hashable, CustomStringConvertible {
   var title: String
+  /// What other devices' last lines say.
+  var description: String { title }
 }
 
 /// A race: every device finds a way of its own.
-struct Race: Codable, Hashable {
+struct Race: Codable, Hashable, CustomStringConvertible {
   /// Tells one race from the others.
   var number: Int
   var start: String
   var goal: String
+  var description: String { "race to \(goal)" }
 }
 
 struct WikispeediaView: View {
