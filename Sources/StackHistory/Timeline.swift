@@ -30,6 +30,8 @@ package struct Timeline: ~Copyable {
   /// The events that were decoded last.
   private var page: (first: Int, events: [Event]) = (0, [])
   private var openConflicts: Set<Conflict> = []
+  /// Of the open conflicts.
+  private var signature: [Int32] = []
   /// What was decided anew at an event, by its number.
   private var decisions: [Int: [Conflict]] = [:]
 
@@ -127,6 +129,9 @@ package struct Timeline: ~Copyable {
   }
 
   private mutating func noteDecisions(_ event: Event, _ isVoid: Bool, _ flags: inout UInt8) {
+    let signature = fold.conflictSignature()
+    if signature == self.signature, !isVoid { return }
+    self.signature = signature
     let now = Set(fold.shownConflicts())
     var fresh = now.subtracting(openConflicts).sorted()
     openConflicts = now

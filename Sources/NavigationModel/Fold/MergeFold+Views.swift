@@ -127,6 +127,26 @@ extension MergeFold {
   /// All but forks, in no order. The rows must be current.
   func conflicts(_ index: CausalIndex) -> [Conflict] { voids.map(Conflict.noop) + rowConflicts(index) }
 
+  /// Numbers that change whenever the conflicts about shown entries do. The rows must be current.
+  var conflictSignature: [Int32] {
+    var result: [Int32] = []
+    func note(_ node: Int32) {
+      let first = nodes[Int(node)].firstChild
+      if first != MergeFold.none, nodes[Int(first)].nextSibling != MergeFold.none {
+        result.append(-2 - node)
+        var child = first
+        while child != MergeFold.none {
+          result.append(child)
+          child = nodes[Int(child)].nextSibling
+        }
+      }
+      if nodes[Int(node)].removal != MergeFold.none { result.append(contentsOf: [node, nodes[Int(node)].removal]) }
+    }
+    note(MergeFold.root)
+    for row in rows { note(row) }
+    return result
+  }
+
   /// The conflicts about shown entries, in no order. The rows must be current.
   func rowConflicts(_ index: CausalIndex) -> [Conflict] {
     var result: [Conflict] = []

@@ -21,4 +21,11 @@ extension StackFold {
     merge.refreshRows(index)
     return merge.rowConflicts(index)
   }
+
+  /// Numbers that change whenever ``shownConflicts()`` do, and are quicker to get.
+  package mutating func conflictSignature() -> [Int32] {
+    guard policy == .merge else { return [] }
+    merge.refreshRows(index)
+    return merge.conflictSignature
+  }
 }
