@@ -9,7 +9,7 @@ import Testing
       let file = folder.appendingPathComponent("history.jsonl")
       try Data(LookingBackTests.history.utf8).write(to: file)
       let program = try BuiltProgram.url("navsync").path
-      let session = try TmuxSession(columns: 100, rows: 20, "TZ=UTC '\(program)' replay '\(file.path)'")
+      let session = try TmuxSession(columns: 100, rows: 20, "TZ=UTC '\(program)' replay '\(file.path)'", tellsEnd: true)
       try session.wait(for: "event 5 of 5")
       try session.press("Left")
       let fourth = try session.wait(for: "event 4 of 5")
@@ -34,8 +34,7 @@ import Testing
       try session.wait(for: "event 5 of 5")
       try session.press("q")
       // The exit code of a cut file, as without a terminal.
-      try session.wait("the end") { _ in try session.value("pane_dead") == "1" }
-      #expect(try session.value("pane_dead_status") == "5")
+      try session.wait(for: "ended with 5")
     }
   }
 }

@@ -15,7 +15,7 @@ import Testing
       + "\(arguments) --device \(device)"
     // The shell tells how it ended, and goes on with it when it was suspended.
     let whole = suspends ? "set -m; \(command); echo suspended; read line; fg" : command
-    return try TmuxSession(columns: 80, rows: 24, whole + "; echo ended with $?; read line")
+    return try TmuxSession(columns: 80, rows: 24, whole, tellsEnd: true)
   }
 
   private func withDaemon(_ body: (World) throws -> Void) throws {

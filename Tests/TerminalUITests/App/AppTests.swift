@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(.enabled(if: TmuxSession.isAvailable)) func aPersonAtATerminal() throws {
-    let session = try TmuxSession(columns: 60, rows: 12, "'\(try program().path)'")
+    let session = try TmuxSession(columns: 60, rows: 12, "'\(try program().path)'", tellsEnd: true)
     try session.wait(for: "▸ Mint")
     try session.press("Down", "Enter")
     let screen = try session.wait(for: "This is Pink.")
@@ -102,19 +102,18 @@ import Testing
     try session.wait(for: "▸ Form")
     // Stopped and continued, as a shell does it.
     try session.press("q")
-    try session.wait("the end") { _ in try session.value("pane_dead") == "1" }
+    try session.wait(for: "ended with 0")
     #expect(try session.value("alternate_on") == "0")
-    #expect(try session.value("pane_dead_status") == "0")
   }
 
   /// A mistake in the views is told when the screen is gone.
   @Test(.enabled(if: TmuxSession.isAvailable)) func mistakesAreToldAtTheEnd() throws {
-    let session = try TmuxSession(columns: 60, rows: 12, "'\(try program().path)'")
+    let session = try TmuxSession(columns: 60, rows: 12, "'\(try program().path)'", tellsEnd: true)
     try session.wait(for: "▸ Mint")
     try session.press("Down", "Down", "Down", "Down", "Enter")
     try session.wait(for: "no screen for values of type Double")
     try session.press("C-c")
-    let screen = try session.wait("the end") { _ in try session.value("pane_dead") == "1" }
+    let screen = try session.wait(for: "ended with")
     #expect(screen.contains("of the stack says how to show it; add .navigationDestination"))
   }
 
