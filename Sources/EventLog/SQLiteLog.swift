@@ -93,7 +93,7 @@ public final class SQLiteLog: EventLog {
     _ body: (Writer) throws(LogError) -> Result
   ) throws(LogError) -> Result {
     let result = try using { (writer) throws(LogError) in
-      try upkeep.gate.withLock { (_: inout Void) throws(LogError) in try body(writer) }
+      try upkeep.gate.withLock { (_: inout Int) throws(LogError) in try body(writer) }
     }
     if let writer { upkeep.committed(pages: writer.database.writeAheadPages) }
     return result
