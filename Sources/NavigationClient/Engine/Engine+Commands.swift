@@ -157,6 +157,9 @@ extension Engine {
     return Int(String(decoding: bytes, as: UTF8.self)) ?? 0
   }
 
+  /// Own events up to this one are at a daemon, whether the stack is open or not.
+  func acknowledged(of name: StackName) -> Int { stacks[name]?.acknowledged ?? readAcknowledged(name) }
+
   mutating func saveAcknowledged(_ name: StackName) {
     guard let stack = stacks[name], stack.acknowledged != stack.savedAcknowledged else { return }
     stacks[name]?.savedAcknowledged = stack.acknowledged

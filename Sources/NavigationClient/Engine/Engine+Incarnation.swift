@@ -12,10 +12,11 @@ extension Engine {
     guard let former = stacks.values.first, let device = replica.device, let log = replica.log,
       let store
     else { return }
-    let names = Set(stacks.filter { $0.value == former }.keys)
+    var names = Set(stacks.filter { $0.value == former }.keys)
     commit(at: now)
     let kept: String
     do throws(LogError) {
+      if former == device { names.formUnion(try unacknowledgedStacks(of: device, log)) }
       kept = try Incarnation.prepare(log, in: store, without: names, former: former)
     } catch {
       // The old store is as it was; no room, perhaps. It shows again when the daemon is asked anew.
@@ -61,6 +62,18 @@ extension Engine {
     }
     core.start(now: now.monotonic)
     carryOut(at: now)
+  }
+
+  /// The stacks with events under an id that no daemon said to have. Another device may have used their numbers, as it did
+  /// where that was seen, so they are begun again too: sent under a former id they would pass for another's, and which
+  /// history is folded would be left to the fork rule, with the other device away.
+  private func unacknowledgedStacks(of device: DeviceID, _ log: any EventLogReader) throws(LogError) -> Set<StackName> {
+    var names: Set<StackName> = []
+    for info in try log.stacks(in: nil) where redos[info.stack] == nil {
+      let own = try log.heads(of: info.stack).first { $0.device == device }?.sequence ?? 0
+      if own > acknowledged(of: info.stack) { names.insert(info.stack) }
+    }
+    return names
   }
 
   /// What is to be acted again when all of a stack is there, also from an earlier life of the process.
