@@ -31,18 +31,20 @@ let package = Package(
     .systemLibrary(name: "CNCurses"),
 
     .target(name: "NavigationModel", swiftSettings: pure),
-    .target(name: "ZeroMQ", dependencies: ["CZeroMQ"], swiftSettings: common),
+    .target(name: "Locking", swiftSettings: common),
+    .target(name: "ZeroMQ", dependencies: ["CZeroMQ", "Locking"], swiftSettings: common),
     .target(name: "WireFormat", dependencies: ["CSodium", "NavigationModel"], swiftSettings: common),
     .target(
-      name: "EventLog", dependencies: ["CSQLite", "CSodium", "NavigationModel", "WireFormat"], swiftSettings: common),
+      name: "EventLog", dependencies: ["CSQLite", "CSodium", "Locking", "NavigationModel", "WireFormat"],
+      swiftSettings: common),
     .target(name: "Replication", dependencies: ["NavigationModel", "WireFormat"], swiftSettings: pure),
     .target(
       name: "SyncDaemon",
-      dependencies: ["NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication"],
+      dependencies: ["Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication"],
       swiftSettings: common),
     .target(
       name: "NavigationClient",
-      dependencies: ["NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication"],
+      dependencies: ["Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication"],
       swiftSettings: common),
     .target(name: "StackHistory", dependencies: ["NavigationModel", "WireFormat"], swiftSettings: pure),
     .target(name: "Links", dependencies: ["NavigationModel", "WireFormat"], swiftSettings: pure),
@@ -51,18 +53,19 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication", "SyncDaemon", "NavigationClient",
-        "Specification",
+        "Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication", "SyncDaemon",
+        "NavigationClient", "Specification",
       ],
       swiftSettings: common),
-    .target(name: "TerminalUI", dependencies: ["CNCurses"], swiftSettings: common),
+    .target(name: "TerminalUI", dependencies: ["CNCurses", "Locking"], swiftSettings: common),
     .target(
-      name: "SharedNavigation", dependencies: ["NavigationClient", "TerminalUI", "ZeroMQ"], swiftSettings: common),
+      name: "SharedNavigation", dependencies: ["Locking", "NavigationClient", "TerminalUI"],
+      swiftSettings: common),
     .target(name: "ArgumentParsing", swiftSettings: pure),
     .target(
       name: "Commands",
       dependencies: [
-        "ArgumentParsing", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication",
+        "ArgumentParsing", "Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication",
         "SyncDaemon", "NavigationClient", "StackHistory", "Links", "SharedNavigation", "TerminalUI", "CZeroMQ",
         "CSQLite", "CSodium", "CZlib",
       ],
@@ -110,7 +113,7 @@ let package = Package(
       name: "EventLogTests",
       dependencies: ["EventLog", "WireFormat", "NavigationModel", "CSQLite", "TestSupport"],
       swiftSettings: common),
-    .testTarget(name: "ZeroMQTests", dependencies: ["ZeroMQ", "TestSupport"], swiftSettings: common),
+    .testTarget(name: "ZeroMQTests", dependencies: ["Locking", "ZeroMQ", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "ReplicationTests",
       dependencies: ["Replication", "WireFormat", "NavigationModel", "TestSupport"], exclude: ["Scenarios"],
@@ -124,8 +127,8 @@ let package = Package(
     .testTarget(
       name: "NavigationClientTests",
       dependencies: [
-        "NavigationClient", "SyncDaemon", "Replication", "WireFormat", "NavigationModel", "EventLog", "ZeroMQ",
-        "TestSupport", "recipes-example",
+        "NavigationClient", "SyncDaemon", "Replication", "WireFormat", "NavigationModel", "EventLog", "Locking",
+        "ZeroMQ", "TestSupport", "recipes-example",
       ],
       swiftSettings: common),
     .testTarget(
@@ -161,7 +164,8 @@ let package = Package(
     .testTarget(
       name: "SharedNavigationTests",
       dependencies: [
-        "SharedNavigation", "NavigationClient", "NavigationModel", "TerminalUI", "SyncDaemon", "ZeroMQ", "TestSupport",
+        "SharedNavigation", "NavigationClient", "NavigationModel", "TerminalUI", "SyncDaemon", "Locking", "ZeroMQ",
+        "TestSupport",
         "navsync", "colors-example", "wikispeedia-example",
       ],
       swiftSettings: common),

@@ -1,6 +1,7 @@
 package import EventLog
 import Foundation
 import Glibc
+import Locking
 public import NavigationModel
 import ZeroMQ
 

@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
+import Locking
 package import NavigationClient
 import TerminalUI
-import ZeroMQ
 
 /// The device of a process: opened at the first shared path, closed at the process's end.
 @MainActor

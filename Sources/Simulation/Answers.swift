@@ -1,5 +1,5 @@
+import Locking
 import NavigationClient
-import ZeroMQ
 
 /// What an engine answered: its replies may be given from any thread, so they go through a lock.
 final class Answers<Answer: Sendable>: Sendable {

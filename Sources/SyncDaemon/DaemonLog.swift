@@ -1,5 +1,5 @@
 import Glibc
-import ZeroMQ
+import Locking
 
 /// The daemon's log lines, to a descriptor: for people, or JSON Lines for collectors. Any thread.
 ///

@@ -1,4 +1,5 @@
 import EventLog
+import Locking
 import NavigationModel
 import Replication
 import WireFormat

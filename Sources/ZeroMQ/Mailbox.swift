@@ -1,5 +1,6 @@
 import CZeroMQ
 import Glibc
+import Locking
 
 /// The way from any thread to a loop: commands are handed over in batches, with one wake-up a batch.
 ///

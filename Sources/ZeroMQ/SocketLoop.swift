@@ -1,5 +1,6 @@
 import CZeroMQ
 package import Glibc
+import Locking
 
 /// One thread that owns sockets and polls them, with a handler that lives on it.
 ///

@@ -73,9 +73,7 @@ package struct Undo: RunnableCommand {
       return console.say("nothing is left to undo of \(what)")
     }
     console.say("\(dryRun ? "would undo" : "undoing") \(what)")
-    if dryRun {
-      return try console.print(path.isEmpty ? "(root)" : path.map { text(of: $0) }.joined(separator: " › "))
-    }
+    if dryRun { return try console.print(breadcrumbs(path)) }
     try await options.act(on: stack, .set(path), console: console)
   }
 

@@ -1,5 +1,6 @@
 package import Foundation
 import Glibc
+import Locking
 import ZeroMQ
 
 /// What this machine can do at best, measured in the same run as navsync, to say how far from it navsync is.

@@ -19,8 +19,10 @@ private func string(inJSON payload: [UInt8]) -> String? {
 }
 
 /// A stack on a line, bottom to top.
-func breadcrumbs(_ entries: [Entry]) -> String {
-  entries.isEmpty ? "(root)" : entries.map { text(of: $0.value) }.joined(separator: " › ")
+func breadcrumbs(_ entries: [Entry]) -> String { breadcrumbs(entries.map(\.value)) }
+
+func breadcrumbs(_ values: [Value]) -> String {
+  values.isEmpty ? "(root)" : values.map { text(of: $0) }.joined(separator: " › ")
 }
 
 /// What the person did, on a line.

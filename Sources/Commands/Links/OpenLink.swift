@@ -69,9 +69,7 @@ package struct OpenLink: RunnableCommand {
     do { values = try routes.values(of: link) } catch {
       throw CommandError(.refused, "\(error); nothing was changed")
     }
-    if dryRun {
-      return try console.print(values.isEmpty ? "(root)" : values.map { text(of: $0) }.joined(separator: " › "))
-    }
+    if dryRun { return try console.print(breadcrumbs(values)) }
     try await options.act(on: stack, .set(values), console: console)
   }
 }

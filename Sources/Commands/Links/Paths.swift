@@ -103,10 +103,7 @@ package struct PathImport: RunnableCommand {
     do { path = try SavedPath(strings: strings, aliases: aliases) } catch {
       throw CommandError(.damage, "\(name): \(error); nothing was changed")
     }
-    if dryRun {
-      return try console.print(
-        path.values.isEmpty ? "(root)" : path.values.map { text(of: $0) }.joined(separator: " › "))
-    }
+    if dryRun { return try console.print(breadcrumbs(path.values)) }
     try await options.act(on: stack, .set(path.values), console: console)
   }
 

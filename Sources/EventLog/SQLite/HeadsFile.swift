@@ -1,5 +1,6 @@
 import CSodium
 import Glibc
+import Locking
 import NavigationModel
 
 /// The file of heads: outside the database, a witness of the newest batch that was acknowledged. An opened database that

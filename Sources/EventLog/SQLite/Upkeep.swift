@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Locking
 
 /// What goes on behind the writer, on a thread of its own: checkpoints, room for the write-ahead log, and the file of
 /// heads.

@@ -1,4 +1,5 @@
 package import EventLog
+import Locking
 package import NavigationModel
 package import Replication
 package import WireFormat

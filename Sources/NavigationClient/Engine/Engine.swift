@@ -1,5 +1,6 @@
 import EventLog
 import Glibc
+import Locking
 import NavigationModel
 import Replication
 import WireFormat

@@ -1,5 +1,5 @@
+import Locking
 import NavigationModel
-import ZeroMQ
 
 /// Where an engine puts what a stack shows, and others take it from: the newest state, and streams of what comes.
 final class StackHub: Sendable {

@@ -1,3 +1,5 @@
+import Locking
+
 /// Whether the views have to be evaluated again. May be set from any thread; many settings are one evaluation.
 final class Invalidation: Sendable {
   private struct State {

@@ -1,3 +1,4 @@
+import Locking
 import Observation
 
 /// Watches the `@Observable` objects that one evaluation read, until the next one.

@@ -1,3 +1,5 @@
+import Locking
+
 /// The identity of an entry of a path: two entries with equal values are told apart by it.
 ///
 /// A screen's state belongs to its entry. So whoever brings an entry from elsewhere (another device) gives it the same

@@ -92,10 +92,7 @@ private struct StackScreens {
     inner.environment.navigation = stack
     inner.environment.screen = screen
     inner.environment.screenInfo = info
-    inner.environment.lazyContainer = nil
-    inner.environment.defersRows = false
-    inner.environment.isScrolled = false
-    inner.environment.isInRow = false
+    inner.environment.leaveContainers()
     inner.environment.isPresented = inner.isShown && screen != .root
     if screen != .root {
       inner.environment.dismiss = DismissAction { [weak stack] in stack?.close(screen) }

@@ -1,4 +1,5 @@
 import Foundation
+import Locking
 
 /// What can be read again; metatypes go from thread to thread.
 typealias StoredType = Decodable & Hashable & SendableMetatype

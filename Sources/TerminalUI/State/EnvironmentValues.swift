@@ -61,6 +61,14 @@ public struct EnvironmentValues {
 
   init() {}
 
+  /// A screen or what is over it begins: no container that it was written in reaches into it.
+  mutating func leaveContainers() {
+    lazyContainer = nil
+    defersRows = false
+    isScrolled = false
+    isInRow = false
+  }
+
   /// A value of a key of your own.
   public subscript<Key: EnvironmentKey>(_: Key.Type) -> Key.Value {
     get { custom[ObjectIdentifier(Key.self)] as? Key.Value ?? Key.defaultValue }

@@ -1,3 +1,5 @@
+import Locking
+
 /// A class whose changes evaluate the views that hold it, through `@StateObject`, `@ObservedObject` or
 /// `@EnvironmentObject`.
 ///

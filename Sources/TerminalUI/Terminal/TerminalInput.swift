@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Locking
 
 /// Reads the terminal and the signals on a thread of its own, so that neither waits for what the main actor does, and
 /// hands what it hears to the main actor in order.

@@ -170,10 +170,7 @@ private struct ModalModifier<Content: View, Sheet: View>: View, PrimitiveView {
     inner.environment.navigation = nil
     inner.environment.screen = nil
     inner.environment.screenInfo = nil
-    inner.environment.lazyContainer = nil
-    inner.environment.defersRows = false
-    inner.environment.isScrolled = false
-    inner.environment.isInRow = false
+    inner.environment.leaveContainers()
     inner.environment.isPresented = true
     inner.environment.dismiss = DismissAction(close)
     if style == .alert { inner.environment.afterAction = close }

@@ -1,15 +1,18 @@
 import Glibc
 
-/// A value behind a lock, for any thread.
+/// A value that one thread at a time may touch. Any thread; blocks only as long as another has it.
 ///
-/// It is a `pthread_mutex_t` and not `Synchronization.Mutex` because ThreadSanitizer knows only the former.
-package final class Locked<Value: Sendable>: @unchecked Sendable {
-  // Sendable: `value` is touched between lock and unlock only.
+/// A `pthread_mutex_t` and not `Synchronization.Mutex`, for which ThreadSanitizer reports false races. The value has a
+/// size: ThreadSanitizer takes an access to a value of none for one to what stands behind it.
+///
+/// Unchecked, because the compiler doesn't see the mutex: `value` is private, handed in by `sending`, and touched only
+/// between lock and unlock; what comes out is `Sendable`.
+package final class Locked<Value>: @unchecked Sendable {
   private var value: Value
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
 
-  package init(_ value: Value) {
+  package init(_ value: sending Value) {
     self.value = value
     mutex = .allocate(capacity: 1)
     changed = .allocate(capacity: 1)
@@ -24,7 +27,9 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
   }
 
   /// Runs the body with the value. Short and without calls to the outside: others wait meanwhile.
-  package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+  package func withLock<Result: Sendable, E: Error>(
+    _ body: (inout Value) throws(E) -> Result
+  ) throws(E) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&value)
@@ -39,7 +44,7 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
   }
 
   /// Blocks the thread until the body returns something. Only for what ends soon.
-  package func wait<Result>(until body: (inout Value) -> Result?) -> Result {
+  package func wait<Result: Sendable>(until body: (inout Value) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while true {
