@@ -59,7 +59,7 @@ let package = Package(
       swiftSettings: common),
     .target(name: "TerminalUI", dependencies: ["CNCurses", "Locking"], swiftSettings: common),
     .target(
-      name: "SharedNavigation", dependencies: ["Locking", "NavigationClient", "TerminalUI"],
+      name: "SharedNavigation", dependencies: ["Links", "Locking", "NavigationClient", "TerminalUI"],
       swiftSettings: common),
     .target(name: "ArgumentParsing", swiftSettings: pure),
     .target(

@@ -13,13 +13,7 @@ extension PathForm where Path == NavigationPath {
   /// Values of any types.
   static var erased: PathForm {
     PathForm(
-      read: { stack in
-        var path = NavigationPath(elements: stack.elements, sharedName: stack.name)
-        path.onClamp = { wanted, count in
-          stack.tell("\(wanted) entries were to be closed, and there are \(count): all are closed")
-        }
-        return path
-      },
+      read: { NavigationPath(elements: $0.elements, sharedName: $0.name) },
       write: { $0.assign($1.elements) },
       ids: { $0.elements.map(\.id) })
   }
@@ -28,12 +22,16 @@ extension PathForm where Path == NavigationPath {
 extension PathForm
 where Path: RandomAccessCollection & RangeReplaceableCollection, Path.Element: Codable & Hashable {
   /// Values of one type.
-  static func typed(name: String?) -> PathForm {
+  ///
+  /// - Parameters:
+  ///   - name: under which they are sent.
+  ///   - place: where the path is declared, which is where the type can be given a name.
+  static func typed(name: String?, at place: SourcePlace) -> PathForm {
     let name = name ?? (Path.Element.self as? any NavigationValue.Type)?.navigationTypeName
     PathValue.register(Path.Element.self, name: name)
     return PathForm(
       read: { Path(elements(of: $0).map(\.value)) },
-      write: { assign($1, to: $0) },
+      write: { assign($1, to: $0, at: place) },
       ids: { elements(of: $0).map(\.id) })
   }
 
@@ -47,7 +45,7 @@ where Path: RandomAccessCollection & RangeReplaceableCollection, Path.Element: C
   }
 
   /// Entries of other types stay where they are below a change, and are closed with what is beneath them.
-  @MainActor private static func assign(_ path: Path, to stack: SharedStack) {
+  @MainActor private static func assign(_ path: Path, to stack: SharedStack, at declaration: SourcePlace) {
     let old = elements(of: stack)
     let new = Array(path)
     let kept = zip(old, new).prefix { $0.value == $1 }.count
@@ -57,7 +55,7 @@ where Path: RandomAccessCollection & RangeReplaceableCollection, Path.Element: C
     var free = Array(old[kept...])
     let added = new[kept...].map { value in
       guard let place = free.firstIndex(where: { $0.value == value }) else {
-        return NavigationPath.Element(value: PathValue(value))
+        return NavigationPath.Element(value: PathValue(value, at: declaration))
       }
       defer { free.remove(at: place) }
       return all[free[place].index]

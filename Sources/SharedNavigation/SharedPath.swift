@@ -52,18 +52,27 @@ public struct SharedPath<Path>: DynamicProperty {
   ///   - policy: what the stack is to be if it is new; nil leaves it to the stack, and is `merge` for a new one.
   ///   - name: under which the values are sent; without it the type's `navigationTypeName`, or its qualified name.
   ///   - showsStatus: whether the last line of the screen tells of the stack.
-  public init(_ stack: String, policy: Policy? = nil, name: String? = nil, showsStatus: Bool = true)
-  where Path: RandomAccessCollection & RangeReplaceableCollection, Path.Element: Codable & Hashable {
-    self.init(.typed(name: name), showsStatus: showsStatus) { SharedDevice.ofProcess.stack(stack, policy: policy) }
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
+  public init(
+    _ stack: String, policy: Policy? = nil, name: String? = nil, showsStatus: Bool = true, file: String = #fileID,
+    line: UInt = #line, column: UInt = #column
+  ) where Path: RandomAccessCollection & RangeReplaceableCollection, Path.Element: Codable & Hashable {
+    let place = SourcePlace(file: file, line: line, column: column)
+    self.init(.typed(name: name, at: place), showsStatus: showsStatus) {
+      SharedDevice.ofProcess.stack(stack, policy: policy)
+    }
   }
 
   /// A path of a stack that is there already.
   package init(_ stack: SharedStack) where Path == NavigationPath { self.init(.erased) { stack } }
 
   /// A path of one type, of a stack that is there already.
-  package init(_ stack: SharedStack, name: String? = nil)
-  where Path: RandomAccessCollection & RangeReplaceableCollection, Path.Element: Codable & Hashable {
-    self.init(.typed(name: name)) { stack }
+  package init(
+    _ stack: SharedStack, name: String? = nil, file: String = #fileID, line: UInt = #line, column: UInt = #column
+  ) where Path: RandomAccessCollection & RangeReplaceableCollection, Path.Element: Codable & Hashable {
+    self.init(.typed(name: name, at: SourcePlace(file: file, line: line, column: column))) { stack }
   }
 
   /// The path as it is shown now. An assignment shows at once.
@@ -99,10 +108,12 @@ public struct SharedPath<Path>: DynamicProperty {
 extension SharedPath where Path: RangeReplaceableCollection {
   /// For programs that had `@State private var path: [Route] = []`: the value is what the path would be without a shared
   /// stack, and only an empty one makes sense.
-  public init(wrappedValue: Path, _ stack: String, policy: Policy? = nil, name: String? = nil)
-  where Path: RandomAccessCollection, Path.Element: Codable & Hashable {
+  public init(
+    wrappedValue: Path, _ stack: String, policy: Policy? = nil, name: String? = nil, file: String = #fileID,
+    line: UInt = #line, column: UInt = #column
+  ) where Path: RandomAccessCollection, Path.Element: Codable & Hashable {
     precondition(wrappedValue.isEmpty, "@SharedPath(\"\(stack)\"): the path comes from the stack, so it begins empty")
-    self.init(stack, policy: policy, name: name)
+    self.init(stack, policy: policy, name: name, file: file, line: line, column: column)
   }
 }
 

@@ -64,7 +64,10 @@ package final class SharedStack: ObservableObject {
   package func assign(_ path: [NavigationPath.Element]) {
     guard let change = PathChange(from: elements, to: path) else { return }
     for element in change.elements {
-      do { _ = try Value(element.value) } catch { return tell("\(error)") }
+      do { _ = try Value(element.value) } catch {
+        if let problem = element.value.codingProblem { DiagnosticSink.current.tell(problem) }
+        return tell("\(error)")
+      }
     }
     elements = path
     objectWillChange.send()

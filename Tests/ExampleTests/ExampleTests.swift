@@ -90,8 +90,15 @@ import Testing
     #expect(holder.path.isEmpty && store.cart.isEmpty)
     host.open(URL(string: "shop://product/3")!)
     #expect(holder.path == [.product(3)] && host.text.contains("Apples"))
-    host.open(URL(string: "shop://nothing")!)
-    #expect(holder.path == [.product(3)])
+    host.open(URL(string: "shop://shelf/Fruit/4")!)
+    #expect(holder.path == [.shelf("Fruit"), .product(4)])
+    // What no pattern fits, or no value, changes nothing, and is said each time.
+    for link in ["shop://nothing", "shop://product/123456789012345678901234567890", "shop://nothing"] {
+      host.open(URL(string: link)!)
+      #expect(holder.path == [.shelf("Fruit"), .product(4)])
+      #expect(host.text.contains("'\(link)'"))
+      host.press(.character("j"))
+    }
     #expect(host.diagnostics.isEmpty)
   }
 

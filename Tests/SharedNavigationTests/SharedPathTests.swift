@@ -26,6 +26,7 @@ private struct Program: View {
         }
         Button("Four") { path.removeLast(4) }
         Button("Secret") { path.append(Secret()) }
+        Button("Hidden") { path.append(Hidden()) }
         Button("Root") { path = NavigationPath() }
       }
       .navigationDestination(for: Park.self, name: "park") { ParkPage(park: $0) }
@@ -34,7 +35,12 @@ private struct Program: View {
   }
 }
 
+extension Program {
+  fileprivate static let lineOfFour = 27
+}
+
 private struct Secret: Hashable {}
+private struct Hidden: Codable, Hashable {}
 
 private struct ParkPage: View {
   let park: Park
@@ -131,9 +137,17 @@ private struct Typed: View {
 
   @Test func whatCanNotBeSentIsRefusedAndSaid() async throws {
     try await alone { seat in
-      seat.host.click("Secret")
-      #expect(seat.host.text.contains("Secret: a value can't be shared: it isn't Codable"))
-      #expect(seat.host.text.contains("Open"))
+      for _ in 0..<2 {
+        seat.host.click("Secret")
+        #expect(seat.host.text.contains("Secret: a value can't be shared: it isn't Codable"))
+        #expect(seat.host.text.contains("Open"))
+      }
+      // The programmer is told once, with the place.
+      #expect(seat.host.diagnostics.map(\.kind) == [.notCodable])
+      #expect(seat.host.diagnostics.first?.message.contains("put there at SharedNavigationTests/SharedPath") == true)
+      seat.host.click("Hidden")
+      #expect(seat.host.diagnostics.map(\.kind) == [.notCodable, .unstableName])
+      #expect(seat.host.diagnostics.last?.message.contains("navigationDestination(for: Hidden.self, name:") == true)
       seat.host.click("Four")
       try await seat.settle()
       #expect(seat.stack.state.eventCount == 0)
@@ -148,7 +162,11 @@ private struct Typed: View {
       try await seat.settle()
       #expect(seat.stack.state.isAtRoot)
       seat.host.click("Four")
-      #expect(seat.host.text.contains("4 entries were to be closed, and there are 0"))
+      seat.host.click("Four")
+      #expect(seat.host.diagnostics.map(\.kind) == [.removedTooMany])
+      let message = seat.host.diagnostics.first?.message ?? ""
+      #expect(message.contains("removeLast(4) at SharedNavigationTests/SharedPathTests.swift:\(Program.lineOfFour):"))
+      #expect(message.contains("the path of alice/main had 0"))
     }
   }
 

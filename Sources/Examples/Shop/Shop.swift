@@ -53,16 +53,6 @@ struct Navigator {
 
   func show(_ route: Route) { path.wrappedValue.append(route) }
   func toRoot() { path.wrappedValue = [] }
-
-  /// `shop://product/3`, `shop://shelf/Fruit`, `shop://cart`: the screens that a link stands for.
-  func open(_ link: URL) {
-    switch (link.host, Int(link.lastPathComponent)) {
-    case ("product", let id?): path.wrappedValue = [.product(id)]
-    case ("shelf", _): path.wrappedValue = [.shelf(link.lastPathComponent)]
-    case ("cart", _): path.wrappedValue = [.cart]
-    default: break
-    }
-  }
 }
 
 private struct NavigatorKey: EnvironmentKey {
@@ -98,6 +88,14 @@ struct ShopView: View {
       }
     }
     .environment(\.navigator, navigator)
-    .onOpenURL { navigator.open($0) }
+    .opensLinks(
+      to: $path,
+      """
+      prefix shop://
+      shelf/{name}            route {"shelf":{"_0":{name}}}
+      shelf/{name}/{id:int}   route {"shelf":{"_0":{name}}} route {"product":{"_0":{id}}}
+      product/{id:int}        route {"product":{"_0":{id}}}
+      cart                    route {"cart":{}}
+      """)
   }
 }

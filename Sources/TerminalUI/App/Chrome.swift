@@ -18,7 +18,7 @@ final class Chrome: Element {
     let lines = min(status.count, max(0, rect.size.height - 1))
     let room = CellRect(origin: rect.origin, size: CellSize(width: rect.size.width, height: rect.size.height - lines))
     canvas.clipped(to: room) { content.place(in: room, on: canvas) }
-    for (index, line) in status.prefix(lines).enumerated() {
+    for (index, line) in status.suffix(lines).enumerated() {
       let place = CellPosition(column: rect.origin.column, row: room.rows.upperBound + index)
       canvas.write(line, at: place, style: CellStyle(attributes: .dim))
     }

@@ -97,8 +97,8 @@ public final class StatusLine {
   /// What is shown, from top to bottom.
   func lines(width: Int) -> [String] {
     // Two, since one may come on the heels of another: what a device did, and that it isn't shown yet.
-    let announced = announcements.suffix(2)
-    return (announced + contents.map(\.content.text)).map { $0.truncated(toWidth: width) }
+    let announced = announcements.suffix(2).flatMap { $0.wrapped(toWidth: width, atMost: 3) }
+    return announced + contents.map { $0.content.text.truncated(toWidth: width) }
   }
 
   func clearAnnouncements() {

@@ -45,7 +45,7 @@ package final class TerminalProgram {
     let view = content()
     var mode = OutputMode(isAccessible: isAccessible || once)
     if once { mode.isInteractive = false }
-    let graph = Graph(size: linearSize) { $0.evaluate(view, .body) }
+    let graph = Graph(size: linearSize, sink: .ofProcess) { $0.evaluate(view, .body) }
     let program = TerminalProgram(graph, mode, atEnd: atEnd)
     running = program
     for link in links { graph.open(link) }

@@ -12,11 +12,11 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
     case outsideStack
     /// A link's value is of another type than the stack's path.
     case wrongType
-    /// A value of the path can't be coded.
+    /// A value of the path can't be coded, and the path was to be stored or shared.
     case notCodable
     /// A stored value can't be decoded.
     case notDecodable
-    /// A type's name changes from build to build, so that it must be registered under another one.
+    /// A type's name changes from build to build, and a path with its values was to be stored or shared.
     case unstableName
     /// Two views next to each other have the same identity.
     case sameIdentity
@@ -24,8 +24,6 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
     case endlessUpdate
     /// More entries were to be removed from a shared path than there are.
     case removedTooMany
-    /// A link that no pattern matches.
-    case unknownLink
   }
 
   /// What kind of mistake it is.
@@ -86,11 +84,11 @@ extension Diagnostic {
     )
   }
 
-  static func valueWithoutDestination(_ type: String) -> Diagnostic {
+  static func valueWithoutDestination(_ type: String, _ place: SourcePlace?) -> Diagnostic {
     Diagnostic(
       kind: .valueWithoutDestination,
       message:
-        "a value of type \(type) is on the path, and no view of the stack says how to show it; add .navigationDestination(for: \(type).self) to a view in the stack, outside of lists"
+        "a value of type \(type)\(at(place)) is on the path, and no view of the stack says how to show it; add .navigationDestination(for: \(type).self) to a view in the stack, outside of lists"
     )
   }
 
@@ -100,11 +98,27 @@ extension Diagnostic {
       message: "a stored value of type \(type) can't be read, so it is kept as it came: \(problem)")
   }
 
-  static func unstableName(_ type: String, _ place: SourcePlace) -> Diagnostic {
+  static func unstableName(_ type: String, _ place: SourcePlace?) -> Diagnostic {
     Diagnostic(
       kind: .unstableName,
       message:
-        "\(type) is private or local, so its name changes from build to build and a path with it can't be stored; give it one at \(place): navigationDestination(for: \(type).self, name: \"…\")"
+        "a value of type \(type)\(at(place)) can't be stored or shared: the type is private or local, so its name changes from build to build; give it one, as in navigationDestination(for: \(type).self, name: \"…\")"
     )
   }
+
+  static func notCodable(_ type: String, _ place: SourcePlace?, failure: String?) -> Diagnostic {
+    let reason = failure.map { "it can't be encoded: \($0)" } ?? "the type isn't Codable; make it so"
+    return Diagnostic(
+      kind: .notCodable, message: "a value of type \(type)\(at(place)) can't be stored or shared: \(reason)")
+  }
+
+  static func removedTooMany(_ wanted: Int, of count: Int, _ stack: String, _ place: SourcePlace) -> Diagnostic {
+    Diagnostic(
+      kind: .removedTooMany,
+      message:
+        "removeLast(\(wanted)) at \(place): the path of \(stack) had \(count), so all are closed; another device may have closed some before, so look at count or isEmpty in the same turn"
+    )
+  }
+
+  private static func at(_ place: SourcePlace?) -> String { place.map { ", put there at \($0)," } ?? "" }
 }

@@ -14,7 +14,7 @@ extension Graph {
       update()
       if event == last { continue }
       let screen = shownScreen
-      handle(event, at: time)
+      work { handle(event, at: time) }
       update()
       last = screen !== shownScreen ? event : nil
     }

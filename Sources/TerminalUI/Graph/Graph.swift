@@ -47,8 +47,10 @@ final class Graph {
   private(set) var linkHandlers: [(URL) -> Void] = []
   private var pendingLinks: [URL] = []
 
+  /// What was found, in the order of finding.
   private(set) var diagnostics: [Diagnostic] = []
   private var reported: Set<AnyHashable> = []
+  private let sink: DiagnosticSink
   /// Told of each diagnostic, once.
   var onDiagnostic: (Diagnostic) -> Void = { _ in }
 
@@ -63,11 +65,14 @@ final class Graph {
 
   /// - Parameters:
   ///   - size: the room that there is.
+  ///   - sink: where mistakes are told that the program makes besides.
   ///   - content: evaluates the root view, whose node is the context's.
-  init(size: CellSize, content: @escaping (Context) -> [Element]) {
+  init(size: CellSize, sink: DiagnosticSink = DiagnosticSink(), content: @escaping (Context) -> [Element]) {
     self.size = size
+    self.sink = sink
     self.content = content
     statusLine = StatusLine(invalidation)
+    sink.onTold { [invalidation] in invalidation.set() }
   }
 
   // Objects that were observed outlive the graph.
@@ -137,9 +142,16 @@ final class Graph {
   /// Tells of a mistake, once for each place.
   func report(_ diagnostic: Diagnostic, once place: AnyHashable) {
     guard reported.insert([place, AnyHashable(diagnostic.kind)] as [AnyHashable]).inserted else { return }
+    tell(diagnostic)
+  }
+
+  private func tell(_ diagnostic: Diagnostic) {
     diagnostics.append(diagnostic)
     onDiagnostic(diagnostic)
   }
+
+  /// Does something for this program, so that the mistakes in it are told here.
+  func work<Result>(_ body: () -> Result) -> Result { DiagnosticSink.$current.withValue(sink, operation: body) }
 
   // MARK: Evaluation
 
@@ -158,8 +170,11 @@ final class Graph {
         break
       }
       passes += 1
-      evaluate()
-      deliverLinks()
+      work {
+        evaluate()
+        deliverLinks()
+      }
+      sink.take().forEach(tell)
     }
     return passes > 0
   }

@@ -1,8 +1,12 @@
 /// A place in a program's source.
-struct SourcePlace: Hashable, Sendable, CustomStringConvertible {
+package struct SourcePlace: Hashable, Sendable, CustomStringConvertible {
   var file: String
   var line: UInt
   var column: UInt
 
-  var description: String { "\(file):\(line)" }
+  package init(file: String, line: UInt, column: UInt) {
+    (self.file, self.line, self.column) = (file, line, column)
+  }
+
+  package var description: String { "\(file):\(line)" }
 }

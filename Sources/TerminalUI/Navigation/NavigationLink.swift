@@ -148,7 +148,7 @@ extension NavigationLink: PrimitiveView {
         context.graph.report(.wrongType("\(type(of: value))", element, place), once: place)
         return nil
       }
-      return { [weak stack] in stack?.push(value) }
+      return { [weak stack, place] in stack?.push(value, by: place) }
     case .view(let view):
       let source = context.node.serial
       let content: (Context, Node.Key) -> Element = { $0.evaluateOne(view, $1) }

@@ -38,20 +38,28 @@ extension NavigationPath {
     }
   }
 
-  /// The path in the form to be stored; nil if a value can't be: see `uncodableTypes`.
+  /// The path in the form to be stored; nil if a value can't be, which a diagnostic tells: see `uncodableTypes` too.
   public var codable: CodableRepresentation? {
-    var entries: [CodableRepresentation.Entry] = []
-    for element in elements {
-      guard let name = element.value.typeName, let json = element.value.json else { return nil }
-      entries.append(CodableRepresentation.Entry(name: name, json: json))
+    let problems = elements.compactMap(\.value.codingProblem)
+    guard problems.isEmpty else {
+      problems.forEach(DiagnosticSink.current.tell)
+      return nil
     }
-    return CodableRepresentation(entries: entries)
+    return CodableRepresentation(
+      entries: elements.map { element in
+        guard let name = element.value.typeName, let json = element.value.json else {
+          preconditionFailure("a value without a problem has no name or no JSON")
+        }
+        return CodableRepresentation.Entry(name: name, json: json)
+      })
   }
 
-  /// The types, if any, for which `codable` is nil, and why: they aren't `Codable`, or they are private or local and
+  /// The types, if any, for which `codable` is nil, and why: they aren't `Codable`, a value of theirs can't be encoded,
+  /// as the number NaN, or they are private or local and
   /// have no name that the next build of the program knows.
   public var uncodableTypes: [String] {
     elements.compactMap { element in
+      if let error = element.value.encodingError { return "\(element.value.shownType) can't be encoded: \(error)" }
       if element.value.json == nil { return "\(element.value.shownType) isn't Codable" }
       if element.value.typeName == nil {
         return "\(element.value.shownType) is private or local: register a name, navigationDestination(for:name:)"

@@ -18,15 +18,19 @@ public struct NavigationPath {
   /// removing too many isn't a mistake then.
   package var sharedName: String?
 
-  /// Told when more entries were to be removed from a shared path than there were.
-  package var onClamp: ((_ wanted: Int, _ count: Int) -> Void)?
-
   /// The root.
   public init() { elements = [] }
 
-  /// - Parameter elements: the values from the root up.
-  public init<S: Sequence>(_ elements: S) where S.Element: Hashable {
-    self.elements = elements.map { Element(value: PathValue($0)) }
+  /// - Parameters:
+  ///   - elements: the values from the root up.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
+  public init<S: Sequence>(
+    _ elements: S, file: String = #fileID, line: UInt = #line, column: UInt = #column
+  ) where S.Element: Hashable {
+    let place = SourcePlace(file: file, line: line, column: column)
+    self.elements = elements.map { Element(value: PathValue($0, at: place)) }
   }
 
   /// A path of entries whose identities are known.
@@ -42,15 +46,37 @@ public struct NavigationPath {
   public var isEmpty: Bool { elements.isEmpty }
 
   /// Shows a value on top. It is coded at once, if it can be.
-  public mutating func append<Value: Hashable>(_ value: Value) { elements.append(Element(value: PathValue(value))) }
+  ///
+  /// - Parameters:
+  ///   - value: what is shown.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
+  public mutating func append<Value: Hashable>(
+    _ value: Value, file: String = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
+    append(value, at: SourcePlace(file: file, line: line, column: column))
+  }
+
+  mutating func append(_ value: any Hashable, at place: SourcePlace) {
+    elements.append(Element(value: PathValue(value, at: place)))
+  }
 
   /// Removes screens from the top.
   ///
-  /// - Parameter k: how many. On a shared path at most as many as there are; otherwise there must be that many.
-  public mutating func removeLast(_ k: Int = 1) {
+  /// - Parameters:
+  ///   - k: how many. On a shared path at most as many as there are, which a diagnostic tells; otherwise there must be
+  ///     that many.
+  ///   - file: where it is written, for diagnostics.
+  ///   - line: where it is written, for diagnostics.
+  ///   - column: where it is written, for diagnostics.
+  public mutating func removeLast(
+    _ k: Int = 1, file: String = #fileID, line: UInt = #line, column: UInt = #column
+  ) {
     precondition(k >= 0, "NavigationPath.removeLast(\(k)): a number of entries can't be negative")
-    if k > elements.count, sharedName != nil {
-      onClamp?(k, elements.count)
+    if k > elements.count, let sharedName {
+      let place = SourcePlace(file: file, line: line, column: column)
+      DiagnosticSink.current.tell(.removedTooMany(k, of: elements.count, sharedName, place))
       return elements.removeAll()
     }
     precondition(

@@ -107,7 +107,8 @@ private struct StackScreens {
     entry.value.resolve()
     guard let value = entry.value.value else { return evaluateUnknown(screen, entry.value) }
     guard let destination = stack.destination(for: type(of: value)) else {
-      context.graph.report(.valueWithoutDestination(entry.value.shownType), once: entry.value.shownType)
+      context.graph.report(
+        .valueWithoutDestination(entry.value.shownType, entry.value.place), once: entry.value.shownType)
       return evaluateUnknown(screen, entry.value)
     }
     evaluate(screen, title: nil) { destination.content($0, $1, value) }
@@ -118,7 +119,7 @@ private struct StackScreens {
     if let problem = value.problem {
       context.graph.report(.notDecodable(value.shownType, problem), once: value.shownType)
     } else if value.value == nil {
-      context.graph.report(.valueWithoutDestination(value.shownType), once: value.shownType)
+      context.graph.report(.valueWithoutDestination(value.shownType, value.place), once: value.shownType)
     }
     evaluate(screen, title: value.shownType) { context, key in
       context.evaluateOne(UnknownValueView(type: value.shownType, value: value.shownValue), key)

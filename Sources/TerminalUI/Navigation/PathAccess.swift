@@ -8,8 +8,8 @@ struct PathAccess {
 
   /// From the root up.
   var read: () -> [Entry]
-  /// Shows a value on top; false if the path can't hold it.
-  var append: (any Hashable) -> Bool
+  /// Shows a value on top, put there by a link; false if the path can't hold it.
+  var append: (any Hashable, SourcePlace) -> Bool
   /// Keeps so many entries.
   var truncate: (Int) -> Void
   /// Whether the path can hold values of a type.
@@ -25,8 +25,8 @@ struct PathAccess {
 extension PathAccess {
   init(_ path: Binding<NavigationPath>) {
     read = { path.wrappedValue.elements.map { Entry(id: $0.id, value: $0.value) } }
-    append = { value in
-      path.wrappedValue.append(value)
+    append = { value, place in
+      path.wrappedValue.append(value, at: place)
       return true
     }
     truncate = { count in
@@ -46,7 +46,7 @@ extension PathAccess {
         Entry(id: index < ids.count ? ids[index] : nil, value: PathValue(uncoded: value))
       }
     }
-    append = { value in
+    append = { value, _ in
       guard let element = value as? Data.Element, type(of: value) == Data.Element.self else { return false }
       path.wrappedValue.append(element)
       return true

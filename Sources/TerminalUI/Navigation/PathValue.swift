@@ -14,12 +14,25 @@ package final class PathValue {
   private var content: Content
   /// The value as JSON; nil if it isn't `Encodable`.
   package let json: String?
+  /// Where it was put on a path; nil if that isn't known.
+  let place: SourcePlace?
+  /// Why there is no JSON of a value that is `Encodable`.
+  private(set) var encodingError: String?
   /// Why the JSON couldn't be read, if it was tried.
   private var decodingError: String?
 
-  package init(_ value: any Hashable) {
+  /// - Parameter place: where the program puts it on a path.
+  package init(_ value: any Hashable, at place: SourcePlace? = nil) {
     content = .value(value)
-    if let encodable = value as? any Encodable { json = PathValue.encode(encodable) } else { json = nil }
+    self.place = place
+    guard let encodable = value as? any Encodable else {
+      json = nil
+      return
+    }
+    do { json = try PathValue.encode(encodable) } catch {
+      json = nil
+      encodingError = "\(error)"
+    }
   }
 
   /// Tells under which names values of a type are stored, as `navigationDestination(for:name:aliases:)` does.
@@ -30,21 +43,23 @@ package final class PathValue {
   /// A value that isn't to be stored.
   init(uncoded value: any Hashable) {
     content = .value(value)
+    place = nil
     json = nil
   }
 
   /// A value that was stored, or came from another device.
   package init(name: String, json: String) {
     content = .stored(name: name)
+    place = nil
     self.json = json
     resolve()
   }
 
   /// Sorted keys and plain slashes, so that equal values are stored as equal texts.
-  private static func encode<Value: Encodable>(_ value: Value) -> String? {
+  private static func encode<Value: Encodable>(_ value: Value) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
 
   /// The value; nil while its type isn't known.
@@ -87,6 +102,12 @@ package final class PathValue {
     } catch {
       decodingError = "\(error)"
     }
+  }
+
+  /// Why the value can't be stored or sent; nil if it can be.
+  package var codingProblem: Diagnostic? {
+    if json == nil { return .notCodable(shownType, place, failure: encodingError) }
+    return typeName == nil ? .unstableName(shownType, place) : nil
   }
 
   /// What is wrong with what was stored, after an attempt to read it.

@@ -168,10 +168,10 @@ final class StackModel {
   }
 
   /// A link with a value was used.
-  func push(_ value: any Hashable) {
+  func push(_ value: any Hashable, by place: SourcePlace) {
     guard isFirstUse() else { return }
     popViews(from: 0)
-    _ = access.append(value)
+    _ = access.append(value, place)
   }
 
   /// A link with a view was used.

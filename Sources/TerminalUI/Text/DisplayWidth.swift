@@ -30,6 +30,17 @@ extension StringProtocol {
       wrap(line, toWidth: Swift.max(1, limit))
     }
   }
+
+  /// The first so many of its lines, the last one marked if there are more.
+  func wrapped(toWidth width: Int, atMost limit: Int) -> [String] { cut(wrapped(toWidth: width), to: limit, width) }
+}
+
+/// The first lines of a text that has been wrapped, the last one marked if there are more.
+func cut(_ lines: [String], to limit: Int, _ width: Int) -> [String] {
+  guard lines.count > limit else { return lines }
+  let last = lines[limit - 1]
+  return lines[..<(limit - 1)]
+    + [((last + " …").displayWidth <= width ? last + " …" : last + "……").truncated(toWidth: width)]
 }
 
 /// One line of the text, which has no line break.

@@ -153,10 +153,7 @@ final class TextElement: Element {
     let limit = max(1, min(lineLimit ?? Int.max, proposal.height ?? Int.max))
     if limit == 1, isOneLine { return [string.truncated(toWidth: room)] }
     if wrapped?.width != room { wrapped = (room, string.wrapped(toWidth: max(1, room))) }
-    let lines = wrapped!.lines
-    guard lines.count > limit else { return lines }
-    let last = (lines[limit - 1] + " …").displayWidth <= room ? lines[limit - 1] + " …" : lines[limit - 1] + "……"
-    return lines[..<(limit - 1)] + [last.truncated(toWidth: room)]
+    return cut(wrapped!.lines, to: limit, room)
   }
 
   private func write(_ line: String, _ row: Int, at start: CellPosition, on canvas: Canvas) {

@@ -114,7 +114,7 @@ import Testing
     try session.wait(for: "no screen for values of type Double")
     try session.press("C-c")
     let screen = try session.wait(for: "ended with")
-    #expect(screen.contains("of the stack says how to show it; add .navigationDestination"))
+    #expect(screen.replacing("\n", with: "").contains("of the stack says how to show it; add .navigationDestination"))
   }
 
   @Test func accessibleLinesOnATerminal() throws {

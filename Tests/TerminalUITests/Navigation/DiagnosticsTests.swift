@@ -18,6 +18,7 @@ import Testing
     #expect(host.text.contains("no screen for values of type Mint"))
     #expect(host.text.contains(#"Mint(name: "fresh")"#))
     #expect(host.diagnostics.map(\.kind) == [.valueWithoutDestination])
+    #expect(host.diagnostics[0].message.contains("type Mint, put there at \(place(#line - 8)), is on the path"))
     #expect(host.diagnostics[0].message.contains("navigationDestination(for: Mint.self)"))
     host.press(.escape)
     #expect(host.text == "▸Go ›")
@@ -141,6 +142,32 @@ import Testing
     #expect(host.diagnostics.first?.message.contains(place(#line - 7)) == true)
     host.press(.enter)
     #expect(host.text.contains("Go"))
+  }
+
+  private struct Saving: View {
+    @State var path = NavigationPath()
+    @Binding var saved: [Bool]
+
+    var body: some View {
+      NavigationStack(path: $path) {
+        NavigationLink("Go", value: Unstorable(name: "x"))
+          .navigationDestination(for: Unstorable.self) { Text($0.name) }
+      }
+      .onChange(of: path.count) { saved.append(path.codable != nil) }
+    }
+  }
+
+  private struct Unstorable: Hashable { var name: String }
+
+  /// Case 15: told when the path is to be stored, and once; a program that doesn't store its path may push anything.
+  @Test func aValueThatCannotBeStored() {
+    var saved: [Bool] = []
+    let link = place(#line - 12)
+    let host = TestHost { Saving(saved: Binding(get: { saved }, set: { saved = $0 })) }
+    host.press(.enter, .escape, .enter)
+    #expect(saved == [false, true, false])
+    #expect(host.diagnostics.map(\.kind) == [.notCodable])
+    #expect(host.diagnostics.first?.message.contains("type Unstorable, put there at \(link),") == true)
   }
 
   @Test func twoRowsWithOneIdentity() {

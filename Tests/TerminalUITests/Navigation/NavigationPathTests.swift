@@ -54,11 +54,18 @@ enum ShopRoute: Hashable, Codable {
 
   /// A remote action may have come between.
   @Test func removingTooManyFromASharedPathClamps() {
-    var path = NavigationPath(elements: NavigationPath([1, 2]).elements, sharedName: "alice/main")
-    var told: [Int] = []
-    path.onClamp = { told = [$0, $1] }
-    path.removeLast(5)
-    #expect(path.isEmpty && told == [5, 2])
+    let path = NavigationPath(elements: NavigationPath([1, 2]).elements, sharedName: "alice/main")
+    let sink = DiagnosticSink()
+    DiagnosticSink.$current.withValue(sink) {
+      for _ in 0..<2 {
+        var copy = path
+        copy.removeLast(5)
+        #expect(copy.isEmpty)
+      }
+    }
+    let told = sink.take()
+    #expect(told.map(\.kind) == [.removedTooMany])
+    #expect(told[0].message.contains("removeLast(5) at \(#fileID):\(#line - 6): the path of alice/main had 2"))
   }
 
   /// SwiftUI's form: flat, name then value, the top first.
@@ -84,14 +91,43 @@ enum ShopRoute: Hashable, Codable {
   @Test func aValueThatCannotBeCodedIsNamed() {
     var path = NavigationPath([1])
     path.append(Plain())
+    let place = "\(#fileID):\(#line - 1)"
     #expect(path.codable == nil)
+    let diagnostics = told { _ = path.codable }
+    #expect(diagnostics.map(\.kind) == [.notCodable])
+    let message = diagnostics.first?.message ?? ""
+    #expect(message.contains("type Plain, put there at \(place),") && message.contains("isn't Codable; make it so"))
     #expect(path.uncodableTypes == ["Plain isn't Codable"])
+  }
+
+  /// What is told while a body runs.
+  private func told(_ body: () -> Void) -> [Diagnostic] {
+    let sink = DiagnosticSink()
+    DiagnosticSink.$current.withValue(sink, operation: body)
+    return sink.take()
+  }
+
+  /// A `Codable` type has values that JSON has no form for.
+  @Test func aValueThatCannotBeEncodedIsNamed() {
+    let path = NavigationPath([Double.nan])
+    let place = "\(#fileID):\(#line - 1)"
+    #expect(path.codable == nil)
+    let diagnostics = told { _ = path.codable }
+    #expect(diagnostics.map(\.kind) == [.notCodable])
+    #expect(diagnostics.first?.message.contains("type Double, put there at \(place), can't be stored") == true)
+    #expect(diagnostics.first?.message.contains("it can't be encoded: ") == true)
+    #expect(path.uncodableTypes.first?.hasPrefix("Double can't be encoded: ") == true)
   }
 
   @Test func aLocalTypeNeedsAName() {
     struct Local: Hashable, Codable {}
     let path = NavigationPath([Local()])
+    let place = "\(#fileID):\(#line - 1)"
     #expect(path.codable == nil)
+    let diagnostics = told { _ = path.codable }
+    #expect(diagnostics.map(\.kind) == [.unstableName])
+    #expect(diagnostics.first?.message.contains("type Local, put there at \(place),") == true)
+    #expect(diagnostics.first?.message.contains("navigationDestination(for: Local.self, name:") == true)
     #expect(path.uncodableTypes.first?.contains("register a name") == true)
   }
 

@@ -344,6 +344,12 @@ import Testing
     #expect(host.text == "x\n\nphone opened Mint\nAnother one")
     host.press(.up)
     #expect(host.text == "x")
+    // What is long is wrapped, and cut after three lines.
+    host.resize(width: 12, height: 6)
+    host.statusLine.announce("one two three four five six seven eight nine ten")
+    #expect(host.text == "x\n\n\none two\nthree four\nfive six …")
+    host.resize(width: 40, height: 4)
+    host.press(.up)
     host.statusLine.set(
       StatusContent(stack: "alice/main", connection: .offline, waiting: 3, conflicts: 1), for: 1)
     #expect(host.text == "x\n\n\nalice/main · offline, 3 waiting · 1 con…")
