@@ -182,8 +182,14 @@ package struct Timeline: ~Copyable {
   /// The devices that acted, in the order of their first event.
   package var devices: [DeviceID] { authors }
 
+  /// When the newest event was made, in milliseconds since 1970; the earliest number if there is none.
+  package var newestTime: Int { count == 0 ? .min : fold.newestTimestamp.milliseconds }
+
   /// All events: of each device the number of its last.
   package var vector: VersionVector { fold.vector }
+
+  /// How far each chain was taken in, what could not be read included.
+  package var heads: [DeviceHead] { chains.heads }
 
   /// What the fold decided in all of the history.
   package mutating func conflicts() -> [Conflict] { fold.conflicts() }

@@ -6,7 +6,7 @@ import Testing
 final class Programs {
   let state: String
   let socket: String
-  private var daemons: [Process] = []
+  private var started: [Process] = []
 
   struct Result: Equatable {
     var code: Int32
@@ -28,6 +28,14 @@ final class Programs {
   func navsync(_ words: String...) throws -> Result { try navsync(words) }
 
   func navsync(_ words: [String]) throws -> Result { try run(try BuiltProgram.url("navsync").path, words) }
+
+  /// Starts a command that goes on until it is ended.
+  func start(_ words: String...) throws -> RunningProgram {
+    try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+    let running = try RunningProgram(try BuiltProgram.url("navsync").path, words, environment)
+    started.append(running.process)
+    return running
+  }
 
   /// Runs a program to its end.
   func run(_ path: String, _ words: [String]) throws -> Result {
@@ -68,17 +76,66 @@ final class Programs {
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
     try process.run()
-    daemons.append(process)
+    started.append(process)
     try output.fileHandleForWriting.close()
     try #require(try output.fileHandleForReading.read(upToCount: 6) == Data("ready:".utf8))
     return process
   }
 
   fileprivate func end() {
-    for daemon in daemons {
-      if daemon.isRunning { kill(daemon.processIdentifier, SIGKILL) }
-      daemon.waitUntilExit()
+    for process in started {
+      if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+      process.waitUntilExit()
     }
+  }
+}
+
+/// A program that is under way. Used on one thread; what it waits for must come within half a minute.
+final class RunningProgram {
+  let process = Process()
+  private let pipes = [Pipe(), Pipe()]
+  private var texts: [[UInt8]] = [[], []]
+
+  fileprivate init(_ path: String, _ words: [String], _ environment: [String: String]) throws {
+    // Signals that the tests ignore are not ignored there.
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["--default-signal", path] + words
+    process.environment = environment
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = pipes[0]
+    process.standardError = pipes[1]
+    try process.run()
+    for pipe in pipes { try pipe.fileHandleForWriting.close() }
+  }
+
+  var output: String { String(decoding: texts[0], as: UTF8.self) }
+  var error: String { String(decoding: texts[1], as: UTF8.self) }
+
+  struct Late: Error { var text: String }
+
+  /// Reads until the output has a text.
+  func wait(for text: String) throws { while !output.contains(text) { try read(until: text) } }
+
+  /// Reads until the error side has a text.
+  func wait(forError text: String) throws { while !error.contains(text) { try read(until: text) } }
+
+  /// Waits for its end, and says how it ended: the exit code, or the signal's number below zero.
+  func waitForEnd() -> Int32 {
+    process.waitUntilExit()
+    while (try? read(until: "")) != nil {}
+    return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+  }
+
+  private func read(until text: String) throws {
+    var ready = pipes.map { pollfd(fd: $0.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0) }
+    guard poll(&ready, 2, 30_000) > 0 else { throw Late(text: "no \(text): \(output)\(error)") }
+    var isOpen = false
+    for place in 0..<2 where ready[place].revents & Int16(POLLIN) != 0 {
+      let data = pipes[place].fileHandleForReading.availableData
+      texts[place] += data
+      isOpen = isOpen || !data.isEmpty
+    }
+    guard isOpen else { throw Late(text: "it ended before \(text): \(output)\(error)") }
   }
 }
 

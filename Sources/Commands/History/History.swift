@@ -74,21 +74,28 @@ final class History {
   /// The number of events when the walk began; where a device id has several histories, of those that are folded, when
   /// the walk has ended.
   private(set) var head: Int
-  /// Events that have rivals of the same dot; known when the walk has begun.
+  /// Events that have rivals of the same dot; known when all is read.
   private(set) var forks: [Dot] = []
   /// What is folded, if a device id has several histories; nil else, and before it is read.
   private(set) var folded: [Event]?
   /// What a timeline left out: events of histories that aren't folded, and what waits for others.
   private(set) var unfolded: [HistoryItem] = []
   let lastStored: Int?
-  /// The devices that acted on it by then.
-  let authors: [DeviceID]
+  /// The chains that it had by then: devices, and copies of their histories.
+  private(set) var authors: [DeviceID]
   /// The file that it is from, if it is.
   var file: FileHistory?
-  private let source: HistorySource
+  private(set) var source: HistorySource
   private let items: [HistoryItem]
+  /// All that came, where a device id has several histories.
+  private(set) var claims: StackClaims?
+  private var places: [Dot: (offset: Int, storedAt: Int?)] = [:]
+  /// How many events were left out because they are of a newer kind, or rest on one that is.
+  private(set) var unread = 0
   /// What was given, once there is something that can't be read; nil before.
   private var foldable: VersionVector?
+  /// The digests before the folded events, if a device id has several histories.
+  private(set) var previous: [Dot: Digest] = [:]
 
   /// Finds the stack in a source.
   ///
@@ -139,6 +146,12 @@ final class History {
 
   func note(_ name: String, of device: DeviceID) { names.note(name, of: device) }
 
+  /// A device id has several histories: to be read anew with all of its chains.
+  func noteChains(_ chains: [DeviceID]) { authors = Set(authors).union(chains).sorted() }
+
+  /// Another daemon's session, after the one before is gone.
+  func goOn(with session: DaemonSession) { source = .daemon(session) }
+
   private static func notFound(_ stack: StackName, _ source: HistorySource, _ others: [String]) -> CommandError {
     let there = others.prefix(5).joined(separator: ", ") + (others.count > 5 ? " and \(others.count - 5) more" : "")
     return CommandError(
@@ -154,14 +167,19 @@ final class History {
   func walk(rivals: Bool = false, _ body: (HistoryItem) throws -> Bool) async throws {
     if case .file = source {
       for item in items where try !body(item) { return }
-    } else if hasForks {
-      try await walkForked(rivals, body)
+    } else if isForked {
+      try await readClaims { _ in }
+      for item in foldClaims() + (rivals ? unfolded : []) where try !body(item) { return }
     } else {
       try await walkBatches { batch, first, stored in try take(batch, at: first, stored: stored, body) }
     }
   }
 
-  private var hasForks: Bool { authors.contains(where: Fork.mayBeCopy) }
+  /// Whether a device id has several histories.
+  var isForked: Bool { authors.contains(where: Fork.mayBeCopy) }
+
+  /// All that is held, by chain: what a daemon is told to send the rest.
+  func heads(_ timeline: borrowing Timeline) -> [DeviceHead] { claims?.chains.liveHeads ?? timeline.heads }
 
   /// The conflicts that a fold found, with those of forked histories.
   func conflicts(_ fold: inout StackFold) -> [Conflict] { (fold.conflicts() + forks.map(Conflict.fork)).sorted() }
@@ -173,11 +191,9 @@ final class History {
   func load(into timeline: inout Timeline, goesOn: Bool = false, _ progress: (Int) -> Void) async throws {
     if case .file = source {
       for item in items { try append(item, to: &timeline) }
-    } else if hasForks {
-      try await walkForked(true) { item in
-        if case .folded = item.standing { try append(item, to: &timeline) } else { unfolded.append(item) }
-        return true
-      }
+    } else if isForked {
+      try await readClaims(goesOn: goesOn, progress)
+      try fold(into: &timeline)
     } else {
       try await walkBatches(goesOn: goesOn) { batch, first, _ in
         try receive(batch, at: first, into: &timeline)
@@ -190,7 +206,7 @@ final class History {
   private func append(_ item: HistoryItem, to timeline: inout Timeline) throws {
     var event = item.event
     // What it names of a history that isn't folded is in no timeline.
-    if hasForks { event.context = event.context.met(with: timeline.vector) }
+    if isForked { event.context = event.context.met(with: timeline.vector) }
     do { try timeline.append(event) } catch { throw damage(at: item.offset, "\(error)") }
   }
 
@@ -204,40 +220,65 @@ final class History {
           try !timeline.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
         {
           head -= 1
+          unread += 1
         }
         offset += 1
       }
     } catch { throw damage(at: offset, "\(error)") }
   }
 
-  private func walkForked(_ rivals: Bool, _ body: (HistoryItem) throws -> Bool) async throws {
-    var claims = StackClaims(stack: stack)
-    var places: [Dot: (offset: Int, storedAt: Int?)] = [:]
-    try await walkBatches { (batch, first, stored) in
-      var offset = first
-      try batch.forEach { record in
-        defer { offset += 1 }
-        do {
-          let event = try claims.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range)
-          if let event, places[event.dot] == nil { places[event.dot] = (offset, stored) }
-        } catch { throw damage(at: offset, "\(error)") }
-      }
+  /// Reads all chains. What is folded is a matter of them all.
+  private func readClaims(goesOn: Bool = false, _ progress: (Int) -> Void) async throws {
+    claims = StackClaims(stack: stack)
+    places = [:]
+    try await walkBatches(goesOn: goesOn) { (batch, first, stored) in
+      try takeClaims(batch, at: first, stored: stored)
+      progress(places.count)
       return true
     }
+  }
+
+  /// Takes in what isn't there yet.
+  func takeClaims(_ batch: EventBatch, at first: Int, stored: Int?) throws {
+    guard var claims else { preconditionFailure("claims are taken in before they are read") }
+    // Moved out and back, so that it grows in place.
+    self.claims = nil
+    defer { self.claims = claims }
+    var offset = first
+    try batch.forEach { record in
+      defer { offset += 1 }
+      let (device, sequence) = (record.dot.device, record.dot.sequence)
+      guard !claims.chains.vector.contains(record.dot) else { return }
+      do {
+        let event = try claims.receive(device, sequence, batch.bytes, in: record.range)
+        if let event, places[event.dot] == nil { places[event.dot] = (offset, stored) }
+      } catch { throw damage(at: offset, "\(error)") }
+    }
+  }
+
+  /// What is folded of all chains, in the order in which it is; what isn't is in ``unfolded`` then.
+  private func foldClaims() -> [HistoryItem] {
+    guard let claims else { preconditionFailure("claims are folded before they are read") }
     chains = claims.chains
     let admission = claims.admission
     forks = admission.forks
     folded = admission.events
     head = admission.folded.count
-    var order = admission.folded.map { ($0, HistoryItem.Standing.folded) }
-    if rivals { order += admission.rivals.map { ($0, .rival) } + admission.waiting.map { ($0, .held) } }
-    for (claim, standing) in order {
+    func item(_ claim: Claim, _ standing: HistoryItem.Standing) -> HistoryItem {
       let place = places[claim.event.dot]
-      let item = HistoryItem(
+      return HistoryItem(
         offset: place?.offset ?? 0, storedAt: place?.storedAt, event: claim.event, previous: claim.previous,
         standing: standing)
-      guard try body(item) else { return }
     }
+    unfolded = admission.rivals.map { item($0, .rival) } + admission.waiting.map { item($0, .held) }
+    return admission.folded.map { item($0, .folded) }
+  }
+
+  /// Puts what is folded of all chains into an empty timeline.
+  func fold(into timeline: inout Timeline) throws {
+    let items = foldClaims()
+    previous = Dictionary(uniqueKeysWithValues: items.map { ($0.event.dot, $0.previous) })
+    for item in items { try append(item, to: &timeline) }
   }
 
   /// Gives the batches until the body says false or the head of the beginning is reached.
@@ -275,37 +316,6 @@ final class History {
     }
   }
 
-  /// Gives the batches that come after the history was loaded, until interrupted. A store is looked at five times a
-  /// second; a file ends at once.
-  func followBatches(after loaded: Int, _ body: (EventBatch, Int) throws -> Void) async throws {
-    switch source {
-    case .file: return
-    case .store(let reader, _):
-      var offset = loaded
-      while true {
-        do {
-          for batch in try reader.read(stack, after: offset, maximumBytes: 1 << 20) {
-            try body(batch.batch, batch.firstOffset)
-            offset = max(offset, batch.firstOffset + batch.batch.count - 1)
-          }
-        } catch let error as LogError { throw commandError(error) }
-        try await Task.sleep(for: .milliseconds(200))
-      }
-    case .daemon(let session):
-      while true {
-        switch try await session.next() {
-        case .events(let events) where events.stack == stack.description:
-          let batch: EventBatch
-          do { batch = try EventBatch(bytes: events.batch) } catch { throw damage(at: events.firstOffset, "\(error)") }
-          try body(batch, events.firstOffset)
-        case .presence(let presence): if let device = presence.device { note(presence.name, of: device) }
-        case .refused(let refused): throw session.error(refused)
-        case _: continue
-        }
-      }
-    }
-  }
-
   private func take(
     _ batch: EventBatch, at first: Int, stored: Int?, _ body: (HistoryItem) throws -> Bool
   ) throws -> Bool {
@@ -328,6 +338,7 @@ final class History {
       }
       guard let event = read, isFoldable(event) else {
         head -= 1
+        unread += 1
         return
       }
       goesOn = try body(HistoryItem(offset: offset, storedAt: stored, event: event, previous: previous))
@@ -342,7 +353,7 @@ final class History {
     return true
   }
 
-  private func damage(at offset: Int, _ problem: String) -> CommandError {
+  func damage(at offset: Int, _ problem: String) -> CommandError {
     CommandError(
       .damage, "\(stack) in \(source.name) can't be read on from event \(offset): \(problem); run 'navsync verify'")
   }
@@ -355,38 +366,4 @@ func deviceNames(in reader: any EventLogReader) throws(LogError) -> DeviceNames 
     names.note(name, of: device)
   }
   return names
-}
-
-extension DaemonSession {
-  /// The stacks of a space (all, if empty) and the devices that the daemon knows.
-  func list(space: String = "", devicesOnly: Bool = false) async throws -> Listing {
-    send(.list(List(space: space, devicesOnly: devicesOnly)))
-    var whole = Listing(last: false)
-    while !whole.last {
-      let part = try await answer { if case .listing(let part) = $0 { part } else { nil } }
-      whole.stacks += part.stacks
-      whole.devices += part.devices
-      whole.last = part.last
-    }
-    return whole
-  }
-
-  func deviceNames() async throws -> DeviceNames {
-    var names = DeviceNames()
-    for device in try await list(devicesOnly: true).devices { names.note(device.name, of: device.device) }
-    return names
-  }
-
-  /// Begins to follow a stack from its first event; events and ``Live`` come next.
-  func follow(_ stack: StackName) async throws -> Following {
-    send(.follow(Follow(stack: stack.description)))
-    return try await answer {
-      if case .following(let following) = $0, following.stack == stack.description { following } else { nil }
-    }
-  }
-
-  func status() async throws -> StatusReport {
-    send(.statusRequest(StatusRequest()))
-    return try await answer { if case .statusReport(let report) = $0 { report } else { nil } }
-  }
 }

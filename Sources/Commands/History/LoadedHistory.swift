@@ -58,6 +58,11 @@ final class LoadedHistory {
     }
     progress.clear()
     self.timeline = timeline
+    if history.unread > 0 {
+      console.say(
+        "\(counted(history.unread, "event")) of \(history.stack) can't be shown: of a newer format, or resting on one that "
+          + "is; a newer navsync shows them")
+    }
     guard let file = history.file else { return }
     for dot in file.held {
       console.say(
@@ -73,6 +78,16 @@ final class LoadedHistory {
         ?? CommandError(
           .damage, "\(file.name) ends without its trailer: it was cut; this is what stands before the cut")
     }
+  }
+
+  /// Puts what all chains come to now in the place of what was folded before.
+  func refold() throws {
+    var timeline = Timeline(stack: history.stack, policy: history.policy)
+    do { try history.fold(into: &timeline) } catch {
+      self.timeline = timeline
+      throw error
+    }
+    self.timeline = timeline
   }
 
   /// Throws what was wrong, if anything was.

@@ -88,9 +88,9 @@ package struct Log: RunnableCommand {
     }
 
     /// What isn't folded is no conflict of the fold's, but what the person looks for who asks for them.
-    func takes(_ item: HistoryItem) -> Bool {
-      let time = item.event.timestamp.milliseconds
-      return time >= since && time < until && devices?.contains(item.event.dot.device) ?? true
+    func takes(_ event: Event) -> Bool {
+      let time = event.timestamp.milliseconds
+      return time >= since && time < until && devices?.contains(event.dot.device) ?? true
     }
 
     func takes(_ number: Int, _ loaded: LoadedHistory) -> Bool {
@@ -127,15 +127,34 @@ package struct Log: RunnableCommand {
     }
     // A drawing needs to know who knew what before its first line.
     try pass((graph || output.json ? 1 : min(from, loaded.timeline.count + 1))..<loaded.timeline.count + 1)
-    for item in loaded.history.unfolded where last == nil && filter.takes(item) {
+    for item in loaded.history.unfolded where last == nil && filter.takes(item.event) {
       try buffered.print(lines.line(item, loaded, console))
     }
     try buffered.flush()
     guard follow else { return }
-    try await loaded.history.followBatches(after: loaded.timeline.count) { batch, first in
-      let before = loaded.timeline.count
-      try loaded.history.receive(batch, at: first, into: &loaded.timeline)
-      try pass(before + 1..<loaded.timeline.count + 1)
+    lines.newest = loaded.timeline.newestTime
+    try await loaded.follow(daemon: looking.source.daemon.daemon, on: console) { news in
+      switch news {
+      case .events(let numbers): try pass(numbers)
+      case .refolded(let change):
+        console.say("\(loaded.history.stack) is folded anew: \(change.reason); the events have other numbers now")
+        lines = LogLines(
+          graph: graph ? GraphLanes(marks: marks, last: nil) : nil, json: output.json, showsConflicts: conflicts)
+        from = 1
+        for event in change.dropped where filter.takes(event) && !output.json {
+          try buffered.print(lines.line(event, "no longer folded", loaded, console))
+        }
+        for number in 1..<loaded.timeline.count + 1 {
+          let isWanted = change.fresh.contains(number) && filter.takes(number, loaded)
+          if let line = lines.line(number, isWanted, loaded, console) { try buffered.print(line) }
+        }
+        for item in change.unfolded where filter.takes(item.event) {
+          try buffered.print(lines.line(item, loaded, console))
+        }
+        if !output.json {
+          try buffered.print("-  now  \(breadcrumbs(loaded.timeline.entries(at: loaded.timeline.count)))")
+        }
+      }
       try buffered.flush()
     }
   }
@@ -146,6 +165,8 @@ private struct LogLines {
   var graph: GraphLanes?
   let json: Bool
   let showsConflicts: Bool
+  /// In a log that is followed: when the newest event of those that were told was made.
+  var newest: Int?
   private var chains: StackChains?
   private var width = 0
 
@@ -182,6 +203,10 @@ private struct LogLines {
     } else {
       line += "  →  " + text(of: loaded.timeline.effect(of: number), on: console)
     }
+    if let newest {
+      if event.timestamp.milliseconds < newest { line += console.styled("  (came late)", .yellow) }
+      self.newest = max(newest, event.timestamp.milliseconds)
+    }
     guard showsConflicts else { return line }
     let values = loaded.values(of: loaded.timeline.entries(at: number))
     for conflict in loaded.timeline.newConflicts(at: number) {
@@ -200,19 +225,31 @@ private struct LogLines {
           deviceText: loaded.history.deviceText),
         as: UTF8.self)
     }
-    let time = console.styled(timeText(item.event.timestamp.milliseconds, on: console), .dim)
-    let who = console.styled(loaded.text(item.event.dot), .cyan)
     let standing =
       switch item.standing {
       case .folded: ""
       case .rival: "another history under this device's id: not folded"
       case .held: "waits for what it rests on"
       }
-    return "-  \(time)  \(who)  \(text(of: item.event.action))" + console.styled("  (\(standing))", .yellow)
+    return line(item.event, standing, loaded, console)
+  }
+
+  func line(_ event: Event, _ standing: String, _ loaded: LoadedHistory, _ console: Console) -> String {
+    let time = console.styled(timeText(event.timestamp.milliseconds, on: console), .dim)
+    let who = console.styled(loaded.text(event.dot), .cyan)
+    return "-  \(time)  \(who)  \(text(of: event.action))" + console.styled("  (\(standing))", .yellow)
   }
 
   private mutating func jsonLine(_ number: Int, _ isWanted: Bool, _ loaded: LoadedHistory) -> String? {
     let event = loaded.timeline.event(number)
+    if loaded.history.isForked {
+      guard isWanted else { return nil }
+      return String(
+        decoding: JSONLines.line(
+          event, stack: loaded.history.stack.description, previous: loaded.history.previous[event.dot],
+          deviceText: loaded.history.deviceText),
+        as: UTF8.self)
+    }
     var chains = self.chains ?? StackChains(stack: loaded.history.stack)
     self.chains = nil
     let previous = chains.digest(of: event.dot.device)

@@ -36,15 +36,7 @@ package struct Watch: RunnableCommand {
         console.say(session.map { "the daemon at \($0.endpoint) is gone; waiting for it" } ?? "\(error)")
       }
       session = nil
-      while session == nil {
-        // The attempt itself takes as long as its patience, so this doesn't spin; a path that isn't there is seen at once.
-        try await Task.sleep(for: .milliseconds(300))
-        do {
-          session = try await DaemonSession.open(daemon.daemon, on: console)
-        } catch let error as CommandError where error.code == .unreachable {
-          continue
-        }
-      }
+      session = try await DaemonSession.whenThere(daemon.daemon, on: console)
       console.say("the daemon is back")
     }
   }

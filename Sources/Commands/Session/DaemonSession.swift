@@ -83,6 +83,17 @@ final class DaemonSession {
     }
   }
 
+  /// Forgets what was kept of a followed stack's events.
+  func dropFollowed(_ stack: StackName) {
+    aside.removeAll { message in
+      switch message {
+      case .events(let events): events.stack == stack.description
+      case .live(let live): live.stack == stack.description
+      case _: false
+      }
+    }
+  }
+
   private func arrived() async throws -> Message {
     while true {
       if let arrival = waiting.popFirst() {
