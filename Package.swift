@@ -32,7 +32,10 @@ let package = Package(
 
     .target(name: "NavigationModel", swiftSettings: pure),
     .target(name: "Locking", swiftSettings: common),
-    .target(name: "ZeroMQ", dependencies: ["CZeroMQ", "Locking"], swiftSettings: common),
+    .target(name: "Access", dependencies: ["NavigationModel"], swiftSettings: pure),
+    .target(name: "ZeroMQ", dependencies: ["Access", "CZeroMQ", "Locking"], swiftSettings: common),
+    .target(
+      name: "KeyFiles", dependencies: ["Access", "CSodium", "NavigationModel", "ZeroMQ"], swiftSettings: common),
     .target(name: "WireFormat", dependencies: ["CSodium", "NavigationModel"], swiftSettings: common),
     .target(
       name: "EventLog", dependencies: ["CSQLite", "CSodium", "Locking", "NavigationModel", "WireFormat"],
@@ -65,9 +68,9 @@ let package = Package(
     .target(
       name: "Commands",
       dependencies: [
-        "ArgumentParsing", "Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication",
-        "SyncDaemon", "NavigationClient", "StackHistory", "Links", "SharedNavigation", "TerminalUI", "CZeroMQ",
-        "CSQLite", "CSodium", "CZlib",
+        "Access", "ArgumentParsing", "KeyFiles", "Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ",
+        "Replication", "SyncDaemon", "NavigationClient", "StackHistory", "Links", "SharedNavigation", "TerminalUI",
+        "CZeroMQ", "CSQLite", "CSodium", "CZlib",
       ],
       swiftSettings: common),
     .executableTarget(name: "navsync", dependencies: ["Commands"], swiftSettings: common),
@@ -113,7 +116,13 @@ let package = Package(
       name: "EventLogTests",
       dependencies: ["EventLog", "WireFormat", "NavigationModel", "CSQLite", "TestSupport"],
       swiftSettings: common),
-    .testTarget(name: "ZeroMQTests", dependencies: ["Locking", "ZeroMQ", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "AccessTests", dependencies: ["Access", "NavigationModel", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "KeyFilesTests", dependencies: ["Access", "KeyFiles", "NavigationModel", "TestSupport", "ZeroMQ"],
+      swiftSettings: common),
+    .testTarget(
+      name: "ZeroMQTests", dependencies: ["Access", "Locking", "ZeroMQ", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "ReplicationTests",
       dependencies: ["Replication", "WireFormat", "NavigationModel", "TestSupport"], exclude: ["Scenarios"],
@@ -136,7 +145,10 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["Commands", "ArgumentParsing", "EventLog", "NavigationModel", "WireFormat", "TestSupport"],
+      dependencies: [
+        "Access", "Commands", "ArgumentParsing", "EventLog", "KeyFiles", "NavigationModel", "WireFormat", "ZeroMQ",
+        "TestSupport",
+      ],
       exclude: ["Golden"],
       swiftSettings: common),
     .testTarget(

@@ -11,6 +11,8 @@ package struct CommandDescription: Hashable, Sendable {
   package var examples: [CommandExample]
   package var exitCodes: [ExitCodeDescription]
   package var isHidden: Bool
+  /// Whether it may be called without one of its subcommands.
+  package var runsAlone: Bool
 
   package var name: String { path.last ?? "" }
 }
@@ -73,6 +75,7 @@ extension CommandDescription {
     examples = configuration.examples
     exitCodes = configuration.exitCodes.isEmpty ? inheritedExitCodes : configuration.exitCodes
     isHidden = configuration.isHidden
+    runsAlone = configuration.runsAlone
     arguments = []
     options = []
     subcommands = []

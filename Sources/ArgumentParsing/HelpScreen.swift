@@ -26,7 +26,7 @@ extension CommandDescription {
   /// How the command is called, in one line.
   package var usageLine: String {
     var words = [path.joined(separator: " ")]
-    if !subcommands.isEmpty { words.append("COMMAND") }
+    if !subcommands.isEmpty { words.append(runsAlone ? "[COMMAND]" : "COMMAND") }
     words += options.filter { $0.isRequired && $0.environment == nil }.map { "--\($0.name) \($0.placeholder)" }
     if options.contains(where: { !$0.isHidden }) { words.append("[options]") }
     words += arguments.map { argument in

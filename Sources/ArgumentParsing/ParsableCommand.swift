@@ -38,12 +38,15 @@ package struct CommandConfiguration: Sendable {
   package var exitCodes: [ExitCodeDescription]
   /// A command with subcommands takes no arguments of its own.
   package var subcommands: [any ParsableCommand.Type]
+  /// Whether it is a command also without a subcommand: then it may have options.
+  package var runsAlone: Bool
   /// Works, but isn't listed.
   package var isHidden: Bool
 
   package init(
     name: String, abstract: String, discussion: String = "", examples: [CommandExample] = [],
-    exitCodes: [ExitCodeDescription] = [], subcommands: [any ParsableCommand.Type] = [], isHidden: Bool = false
+    exitCodes: [ExitCodeDescription] = [], subcommands: [any ParsableCommand.Type] = [], runsAlone: Bool = false,
+    isHidden: Bool = false
   ) {
     self.name = name
     self.abstract = abstract
@@ -51,6 +54,7 @@ package struct CommandConfiguration: Sendable {
     self.examples = examples
     self.exitCodes = exitCodes
     self.subcommands = subcommands
+    self.runsAlone = runsAlone
     self.isHidden = isHidden
   }
 }

@@ -20,6 +20,7 @@ package func parse(
   var description = CommandDescription(root)
   var rest = arguments[...]
   while !description.subcommands.isEmpty {
+    if description.runsAlone, rest.first.map({ $0.hasPrefix("-") }) ?? true { break }
     guard let word = rest.popFirst() else { return .help(description) }
     switch word {
     case "--help", "-h": return .help(description)

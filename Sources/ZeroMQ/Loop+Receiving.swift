@@ -29,8 +29,8 @@ struct ReceivedBatch: ~Copyable {
     case .xpub:
       let changes = readSubscriptions(place)
       if !changes.isEmpty { handler.subscriptionsChanged(changes, on: place.id, at: now) }
-    case .pair:
-      preconditionFailure("a loop opens no PAIR")
+    case .pair, .rep:
+      preconditionFailure("a loop opens no \(place.kind)")
     }
   }
 
@@ -42,8 +42,9 @@ struct ReceivedBatch: ~Copyable {
         loop.malformed += 1
         continue
       }
-      if !skipRest(of: place), let peer {
-        peers.append(PeerMessage(peer: peer, body: body.bytes()))
+      let key = place.isGated ? body.user() : nil
+      if !skipRest(of: place), let peer, key != nil || !place.isGated {
+        peers.append(PeerMessage(peer: peer, key: key, body: body.bytes()))
       } else {
         loop.malformed += 1
       }

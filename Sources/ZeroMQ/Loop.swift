@@ -164,7 +164,7 @@ public final class Loop {
     return place.id
   }
 
-  private static func nextNumber() -> Int { numbers.add(1, ordering: .relaxed).newValue }
+  static func nextNumber() -> Int { numbers.add(1, ordering: .relaxed).newValue }
 
   func checkThread() {
     precondition(pthread_equal(thread, pthread_self()) != 0, "a loop is used on its own thread only")

@@ -1,3 +1,4 @@
+public import Access
 import CZeroMQ
 import Glibc
 
@@ -45,10 +46,13 @@ public struct Peer: Hashable, Sendable, CustomStringConvertible {
 /// A message that a ROUTER received.
 public struct PeerMessage: Hashable, Sendable {
   public var peer: Peer
+  /// Whose the connection is; nil at a socket without keys.
+  public var key: PublicKey?
   public var body: [UInt8]
 
-  public init(peer: Peer, body: [UInt8]) {
+  public init(peer: Peer, key: PublicKey? = nil, body: [UInt8]) {
     self.peer = peer
+    self.key = key
     self.body = body
   }
 }

@@ -7,12 +7,16 @@ final class OpenSocket {
   private(set) var monitor: Monitor
   private(set) var socket: Socket
   private let lock: IPCLock?
+  /// Kept for as long as libzmq may ask for it.
+  private let gate: Gate?
   private(set) var endpoint: Endpoint
   private var isBound = false
   private(set) var isOpen = true
   var awaitsRoom = false
 
   var kind: Socket.Kind { socket.kind }
+  /// Whether each connection is some key's.
+  var isGated: Bool { gate != nil }
 
   init(
     _ kind: Socket.Kind, _ endpoint: Endpoint, _ options: SocketOptions, number: Int, lock: consuming IPCLock?
@@ -24,6 +28,7 @@ final class OpenSocket {
     self.monitor = monitor
     self.socket = socket
     self.lock = lock
+    gate = if case .server(_, let gate) = options.curve { gate } else { nil }
     self.endpoint = endpoint
     id = SocketID(number: number)
   }

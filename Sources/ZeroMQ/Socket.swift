@@ -4,7 +4,7 @@ import Glibc
 /// The owner of one libzmq socket. Only the thread that opened it may use or close it; that is checked.
 package struct Socket: ~Copyable {
   package enum Kind: Hashable, Sendable {
-    case router, dealer, xpub, sub, pair
+    case router, dealer, xpub, sub, pair, rep
 
     var number: Int32 {
       switch self {
@@ -13,6 +13,7 @@ package struct Socket: ~Copyable {
       case .xpub: ZMQ_XPUB
       case .sub: ZMQ_SUB
       case .pair: ZMQ_PAIR
+      case .rep: ZMQ_REP
       }
     }
   }

@@ -23,6 +23,11 @@ public struct SocketOptions: Hashable, Sendable {
   public var sendLimit: Int?
   /// Messages received and not read for each peer; nil is the protocol's: 256 for ROUTER, 1,000 else.
   public var receiveLimit: Int?
+  /// Nil: in plain text, from and to anybody who can reach the endpoint.
+  public var curve: Curve?
+
+  /// What access control is asked by for sockets without keys.
+  static let openDomain = "navsync"
 
   public init() { reconnectMilliseconds = 200 + Int.random(in: 0...300) }
 }
@@ -46,10 +51,11 @@ extension Socket {
     if endpoint.isIPv6 { try set(ZMQ_IPV6, 1) }
     if kind == .router || kind == .xpub {
       // With a domain libzmq refuses peers of ZMTP before 3.0. Its engine for those aborts the process when such a peer
-      // goes at the wrong moment (4.3.4, `zmtp_engine.cpp`, pushing the routing id). Nobody answers for the domain, and
-      // without enforcement that lets everybody else in.
-      try set(ZMQ_ZAP_DOMAIN, bytes: Array("navsync".utf8))
+      // goes at the wrong moment (4.3.4, `zmtp_engine.cpp`, pushing the routing id). Everybody else is let in: by whoever
+      // answers, or for want of an answer, since it isn't enforced.
+      try set(ZMQ_ZAP_DOMAIN, bytes: Array(SocketOptions.openDomain.utf8))
     }
+    if let curve = options.curve { try set(curve) }
     switch kind {
     case .router:
       try set(ZMQ_ROUTER_MANDATORY, 1)
@@ -61,7 +67,7 @@ extension Socket {
       try set(ZMQ_IMMEDIATE, 1)
       try set(ZMQ_SNDHWM, options.sendLimit ?? 1000)
       try set(ZMQ_RCVHWM, options.receiveLimit ?? 1000)
-    case .xpub, .pair:
+    case .xpub, .pair, .rep:
       try set(ZMQ_SNDHWM, options.sendLimit ?? 1000)
       try set(ZMQ_RCVHWM, options.receiveLimit ?? 1000)
     case .sub:

@@ -1,0 +1,118 @@
+import Access
+import Foundation
+import KeyFiles
+import NavigationModel
+import TestSupport
+import Testing
+import ZeroMQ
+
+@Suite struct KeyFolderTests {
+  func withFolder(_ body: (KeyFolder) throws -> Void) async throws {
+    try await withTemporaryFolder { try body(KeyFolder($0.appendingPathComponent("keys").path)) }
+  }
+
+  func mode(_ path: String) throws -> Int {
+    try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+  }
+
+  @Test func keysAreKeptForTheirOwnerAlone() async throws {
+    try await withFolder { folder in
+      #expect(try folder.keys() == nil)
+      let made = try folder.makeKeys(metadata: [.init("name", "phone")])
+      #expect(try folder.keys() == made)
+      #expect(try folder.certificate()?["name"] == "phone")
+      #expect(try mode(folder.secretPath()) == 0o600)
+      #expect(try mode(folder.path) == 0o700)
+      let handedOut = try #require(try KeyFolder.certificate(at: folder.publicPath()))
+      #expect(handedOut.publicKey == made.publicKey && handedOut.secretKey == nil)
+      #expect(throws: KeyFileError.self) { try folder.makeKeys() }
+      #expect(try folder.keys() == made, "what was there stands")
+      #expect(try folder.makeKeys(replaces: true) != made)
+    }
+  }
+
+  @Test(arguments: [0o640, 0o604, 0o620])
+  func aSecretThatOthersCanReadIsNotUsed(mode: Int) async throws {
+    try await withFolder { folder in
+      try folder.makeKeys()
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.secretPath())
+      do {
+        _ = try folder.keys()
+        Issue.record("used with mode \(String(mode, radix: 8))")
+      } catch let error as KeyFileError {
+        #expect(error.code == .exposed)
+        #expect(error.description.contains("chmod 600"), "\(error)")
+      }
+      // Nor if it is named as a file of any other name.
+      #expect(throws: KeyFileError.self) { try KeyFolder.certificate(at: folder.secretPath()) }
+    }
+  }
+
+  @Test func damageIsSaid() async throws {
+    try await withFolder { folder in
+      try folder.makeKeys()
+      try Data("curve\n    public-key = \"x\"\n".utf8).write(to: URL(fileURLWithPath: folder.secretPath()))
+      do {
+        _ = try folder.keys()
+        Issue.record("read")
+      } catch let error as KeyFileError {
+        #expect(error.code == .damaged && error.description.contains("line 2"), "\(error)")
+      }
+      try Data(repeating: 0x20, count: 20_000).write(to: URL(fileURLWithPath: folder.secretPath()))
+      #expect(throws: KeyFileError.self) { try folder.keys() }
+    }
+  }
+
+  @Test func daemonsAreKnownByTheirEndpoints() async throws {
+    try await withFolder { folder in
+      let home = try Endpoint("tcp://server.example:5757")
+      let keys = try (0..<3).map { _ in try KeyPair.generate().publicKey }
+      #expect(try folder.daemonKeys(at: home) == [])
+      try folder.keep(keys[0], ofDaemonAt: home)
+      #expect(try folder.daemonKeys(at: home) == [keys[0]])
+      #expect(try folder.daemonKeys(at: try Endpoint("tcp://server.example:5758")) == [])
+      try folder.keep(next: keys[1], ofDaemonAt: home)
+      try folder.keep(next: keys[1], ofDaemonAt: home)
+      #expect(try folder.daemonKeys(at: home) == [keys[0], keys[1]])
+      try folder.keep(keys[1], ofDaemonAt: home)
+      #expect(try folder.daemonKeys(at: home) == [keys[1]], "it has changed")
+      let six = try Endpoint("tcp://[::1]:5757")
+      try folder.keep(keys[2], ofDaemonAt: six)
+      #expect(try folder.daemonKeys(at: six) == [keys[2]])
+      #expect(folder.pairedDaemon == nil)
+      try folder.keep(pairedDaemon: home)
+      #expect(folder.pairedDaemon == home)
+    }
+  }
+
+  @Test func rulesAreChangedTogether() async throws {
+    try await withFolder { folder in
+      #expect(try folder.rules() == AccessRules())
+      let key = try KeyPair.generate().publicKey
+      let rule = AccessRule(key: key, name: try Name("phone"), scope: .everySpace, verbs: [.read, .act])
+      try folder.changeRules { (rules) throws(KeyFileError) in rules.allow(rule) }
+      #expect(try folder.rules().rules == [rule])
+      try Data("nonsense\n".utf8).write(to: URL(fileURLWithPath: folder.rulesPath))
+      #expect(throws: KeyFileError.self) {
+        try folder.changeRules { (rules) throws(KeyFileError) in rules.revoke(key) }
+      }
+      #expect(try String(contentsOfFile: folder.rulesPath, encoding: .utf8) == "nonsense\n", "not lost")
+    }
+  }
+
+  @Test func whoServesIsKnown() async throws {
+    try await withFolder { folder in
+      #expect(try folder.tellServer() == .nobody)
+      do {
+        let serving = try Serving(folder, endpoints: ["tcp://127.0.0.1:5757"])
+        #expect(folder.server?.process == getpid())
+        #expect(folder.server?.endpoints == ["tcp://127.0.0.1:5757"])
+        #expect(throws: KeyFileError.self) { try Serving(folder, endpoints: []) }
+        serving.tell("problem: line 3")
+        #expect(folder.server?.state == "problem: line 3")
+      }
+      #expect(folder.server == nil)
+      #expect(try folder.tellServer() == .nobody)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Access
+import Foundation
+import KeyFiles
+import TestSupport
+import Testing
+import ZeroMQ
+
+/// A Python that has pyzmq: the one that `NAVSYNC_PYTHON` names, or the system's.
+enum Pyzmq {
+  static let python: String? = {
+    let names = [ProcessInfo.processInfo.environment["NAVSYNC_PYTHON"], "/usr/bin/python3"].compactMap(\.self)
+    return names.first { (try? run($0, "import zmq, zmq.auth; assert zmq.has('curve')")) != nil }
+  }()
+
+  @discardableResult
+  static func run(_ python: String, _ program: String, _ arguments: [String] = []) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: python)
+    process.arguments = ["-c", program] + arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "\(python) failed: \(program)")
+    return String(decoding: text, as: UTF8.self)
+  }
+}
+
+/// Certificates against pyzmq, both ways.
+@Suite(.enabled(if: Pyzmq.python != nil, "there is no Python with pyzmq: install python3-zmq"))
+struct PyzmqTests {
+  @Test func pyzmqReadsOurs() async throws {
+    try await withTemporaryFolder { place in
+      let folder = KeyFolder(place.appendingPathComponent("keys").path)
+      let keys = try folder.makeKeys(metadata: [.init("name", "phone")])
+      let program = "import sys, zmq.auth; print(*[k.decode() for k in zmq.auth.load_certificate(sys.argv[1]) if k])"
+      let both = try Pyzmq.run(Pyzmq.python ?? "", program, [folder.secretPath()])
+      #expect(both == "\(keys.publicKey) \(keys.secretKey.text)\n")
+      let handedOut = try Pyzmq.run(Pyzmq.python ?? "", program, [folder.publicPath()])
+      #expect(handedOut == "\(keys.publicKey)\n")
+    }
+  }
+
+  @Test func weReadPyzmqs() async throws {
+    try await withTemporaryFolder { place in
+      let program = """
+        import sys, zmq.auth
+        public, secret = zmq.auth.create_certificates(sys.argv[1], "phone", {"name": "of Alice"})
+        print(*[k.decode() for k in zmq.auth.load_certificate(secret)])
+        """
+      let words = try Pyzmq.run(Pyzmq.python ?? "", program, [place.path]).split { $0.isWhitespace }.map(String.init)
+      let secretFile = place.appendingPathComponent("phone.key_secret").path
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secretFile)
+      let secret = try #require(try KeyFolder.certificate(at: secretFile, isSecret: true))
+      #expect([secret.publicKey.description, secret.secretKey?.text] == words)
+      let handedOut = try #require(
+        try KeyFolder.certificate(at: place.appendingPathComponent("phone.key").path))
+      #expect(handedOut.publicKey == secret.publicKey && handedOut.secretKey == nil)
+    }
+  }
+}
