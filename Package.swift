@@ -40,14 +40,18 @@ let package = Package(
     .target(
       name: "EventLog", dependencies: ["CSQLite", "CSodium", "Locking", "NavigationModel", "WireFormat"],
       swiftSettings: common),
-    .target(name: "Replication", dependencies: ["NavigationModel", "WireFormat"], swiftSettings: pure),
+    .target(name: "Replication", dependencies: ["Access", "NavigationModel", "WireFormat"], swiftSettings: pure),
     .target(
       name: "SyncDaemon",
-      dependencies: ["Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication"],
+      dependencies: [
+        "Access", "KeyFiles", "Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication",
+      ],
       swiftSettings: common),
     .target(
       name: "NavigationClient",
-      dependencies: ["Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication"],
+      dependencies: [
+        "Access", "KeyFiles", "Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication",
+      ],
       swiftSettings: common),
     .target(name: "StackHistory", dependencies: ["NavigationModel", "WireFormat"], swiftSettings: pure),
     .target(name: "Links", dependencies: ["NavigationModel", "WireFormat"], swiftSettings: pure),
@@ -125,12 +129,13 @@ let package = Package(
       name: "ZeroMQTests", dependencies: ["Access", "Locking", "ZeroMQ", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "ReplicationTests",
-      dependencies: ["Replication", "WireFormat", "NavigationModel", "TestSupport"], exclude: ["Scenarios"],
+      dependencies: ["Access", "Replication", "WireFormat", "NavigationModel", "TestSupport"], exclude: ["Scenarios"],
       swiftSettings: common),
     .testTarget(
       name: "SyncDaemonTests",
       dependencies: [
-        "SyncDaemon", "Replication", "WireFormat", "NavigationModel", "EventLog", "ZeroMQ", "TestSupport",
+        "Access", "KeyFiles", "SyncDaemon", "Replication", "WireFormat", "NavigationModel", "EventLog", "ZeroMQ",
+        "TestSupport",
       ],
       swiftSettings: common),
     .testTarget(

@@ -1,6 +1,7 @@
 package import EventLog
 import Foundation
 import Glibc
+import KeyFiles
 import Locking
 public import NavigationModel
 import ZeroMQ
@@ -18,6 +19,9 @@ public final class Device: Sendable {
     /// The daemon's endpoint, `ipc:///path` or `tcp://host:port`. Nil: the environment's `NAVSYNC_DAEMON`, or else the
     /// socket of a daemon on this machine, which may also come later.
     public var daemon: String?
+    /// The folder of the user's keys. Nil: the environment's `NAVSYNC_KEYS`, or `$XDG_CONFIG_HOME/navsync/keys`, with
+    /// `~/.config` for want of the variable.
+    public var keys: String?
     /// The device's folder. Nil: `$XDG_STATE_HOME/navsync/devices/<name>`, with `~/.local/state` for want of the
     /// variable.
     public var folder: String?
@@ -32,10 +36,12 @@ public final class Device: Sendable {
 
     /// What isn't named keeps its default.
     public init(
-      daemon: String? = nil, folder: String? = nil, connects: Bool = true, lockWait: Duration = .seconds(5),
+      daemon: String? = nil, keys: String? = nil, folder: String? = nil, connects: Bool = true,
+      lockWait: Duration = .seconds(5),
       announcesPresence: Bool = true, software: String = "NavigationClient"
     ) {
       self.daemon = daemon
+      self.keys = keys
       self.folder = folder
       self.connects = connects
       self.lockWait = lockWait
@@ -88,7 +94,7 @@ public final class Device: Sendable {
       found.withLock { $0 = notices }
       let configuration = Engine.Configuration(
         name: name, software: options.software, daemon: daemon,
-        announcesPresence: options.announcesPresence)
+        announcesPresence: options.announcesPresence, keys: options.keys.map { KeyFolder($0) } ?? .ofUser)
       return (configuration, id, store, LogBox(log))
     }
     return Device(name: name, folder: folder, notices: found.withLock { $0 }, engine: engine)

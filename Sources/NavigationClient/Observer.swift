@@ -1,3 +1,4 @@
+import KeyFiles
 public import NavigationModel
 import WireFormat
 import ZeroMQ
@@ -11,14 +12,16 @@ public final class Observer: Sendable {
 
   /// - Parameters:
   ///   - daemon: as ``Device/Options/daemon``.
+  ///   - keys: as ``Device/Options/keys``.
   ///   - software: program and version, for the daemon's log.
   public static func open(
-    daemon: String? = nil, software: String = "NavigationClient"
+    daemon: String? = nil, keys: String? = nil, software: String = "NavigationClient"
   ) async throws(ClientError) -> Observer {
     let endpoint = try Device.endpoint(daemon)
     let engine = try await EngineThread.start(connects: true) { () throws(ClientError) in
       let configuration = Engine.Configuration(
-        name: "observer", software: software, daemon: endpoint, announcesPresence: false)
+        name: "observer", software: software, daemon: endpoint, announcesPresence: false,
+        keys: keys.map { KeyFolder($0) } ?? .ofUser)
       return (configuration, nil, nil, LogBox(nil))
     }
     return Observer(engine)

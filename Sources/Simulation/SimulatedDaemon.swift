@@ -262,7 +262,7 @@ extension World {
         case .listed(let stacks, let peer): core.listed(stacks, for: peer, at: moment)
         case .listFailed(let peer, let failure): core.listFailed(for: peer, failure, at: moment)
         case .found(let wish, let found): self.found(found, for: wish, of: daemon)
-        case .appended, .appendFailed, .stop: preconditionFailure("not what a reader finds")
+        case .appended, .appendFailed, .reloadAccess, .stop: preconditionFailure("not what a reader finds")
         }
       }
     }

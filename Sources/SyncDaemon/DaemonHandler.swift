@@ -1,4 +1,6 @@
+import Access
 import EventLog
+import KeyFiles
 package import NavigationModel
 package import Replication
 package import WireFormat
@@ -22,6 +24,8 @@ package struct DaemonHandler: LoopHandler {
     case listFailed(ServerCore.Peer, ServerCore.StorageFailure)
     /// Nil if it couldn't be read.
     case found(PeerLink.Wish, PeerLink.Found?)
+    /// The folder of keys may have changed.
+    case reloadAccess
     /// End when everything admitted is answered, or a second later.
     case stop
   }
@@ -33,6 +37,17 @@ package struct DaemonHandler: LoopHandler {
     var topics: Set<[UInt8]> = []
   }
 
+  /// What is open when it begins.
+  struct Sockets {
+    var routers: [SocketID] = []
+    var routerOptions = SocketOptions()
+    var endpoints: [Endpoint] = []
+    var feeds: [Feed] = []
+    var feedEndpoints: [Endpoint] = []
+    /// With keys only.
+    var serving: Serving?
+  }
+
   let loop: Loop
   let store: StoreThreads
   let log: DaemonLog
@@ -42,8 +57,16 @@ package struct DaemonHandler: LoopHandler {
   var links: [PeerLink]
   var reportAt = 0
   var reportsAreOld = true
-  private let routers: [SocketID]
-  private var feeds: [Feed]
+  var routers: [SocketID]
+  let routerOptions: SocketOptions
+  var feeds: [Feed]
+  /// Nil without keys.
+  let access: AccessControl?
+  let serving: Serving?
+  /// Sockets that are closed and have to be bound again.
+  var reopening: [Reopening] = []
+  /// When that is tried next, in monotonic milliseconds.
+  var reopenAt: Int?
   private var topics: [String: [UInt8]] = [:]
   private var stopAt: Int?
   /// Peers that were full in this list of actions.
@@ -53,13 +76,15 @@ package struct DaemonHandler: LoopHandler {
 
   /// - Parameter ended: told when the loop ends.
   init(
-    _ loop: Loop, routers: [SocketID], feeds: [Feed], _ core: ServerCore, links: [PeerLink], _ store: StoreThreads,
-    _ log: DaemonLog,
-    ended: JobQueue<Bool>
+    _ loop: Loop, _ sockets: Sockets, _ core: ServerCore, links: [PeerLink], _ store: StoreThreads, _ log: DaemonLog,
+    access: AccessControl?, ended: JobQueue<Bool>
   ) {
     self.loop = loop
-    self.routers = routers
-    self.feeds = feeds
+    routers = sockets.routers
+    routerOptions = sockets.routerOptions
+    feeds = sockets.feeds
+    serving = sockets.serving
+    self.access = access
     self.core = core
     self.store = store
     self.log = log
@@ -68,7 +93,7 @@ package struct DaemonHandler: LoopHandler {
     openLinks(at: ServerCore.Moment(Moment.now()))
   }
 
-  package var deadline: Int? { [core.deadline, stopAt, linkDeadline].compactMap(\.self).min() }
+  package var deadline: Int? { [core.deadline, stopAt, linkDeadline, reopenAt].compactMap(\.self).min() }
 
   // MARK: What happens
 
@@ -76,7 +101,9 @@ package struct DaemonHandler: LoopHandler {
     guard let router = routers.firstIndex(of: socket) else { return }
     let moment = ServerCore.Moment(now)
     for message in messages {
-      core.received(message.body, from: ServerCore.Peer(message.peer, on: router), at: moment)
+      core.received(
+        message.body, from: ServerCore.Peer(message.peer, on: router), as: message.key.map(Principal.key) ?? .local,
+        at: moment)
     }
   }
 
@@ -103,6 +130,7 @@ package struct DaemonHandler: LoopHandler {
     case .listed(let stacks, let peer): core.listed(stacks, for: peer, at: moment)
     case .listFailed(let peer, let failure): core.listFailed(for: peer, failure, at: moment)
     case .found(let wish, let found): self.found(found, for: wish, at: moment)
+    case .reloadAccess: reloadAccess(at: moment)
     case .stop: core.stopping()
     }
   }
@@ -130,6 +158,7 @@ package struct DaemonHandler: LoopHandler {
         log.write(
           .error, "a connection could not be accepted; the limit of open files may be too low",
           [("endpoint", event.address), ("error", "\(number)")])
+      case .handshakeFailed(.notAuthorised): break  // The gate counts and says it.
       case .handshakeFailed:
         core.count("handshakes_failed")
         log.write(.info, "a peer does not speak as this daemon does", [("endpoint", event.address)])
@@ -142,6 +171,8 @@ package struct DaemonHandler: LoopHandler {
   package mutating func turnEnded(at now: Moment) {
     let moment = ServerCore.Moment(now)
     if let deadline = core.deadline, deadline <= now.monotonic { core.timerFired(at: moment) }
+    if let reopenAt, reopenAt <= now.monotonic { bindAgain(at: moment) }
+    if let access { core.report("handshakes_refused", access.refusedHandshakes) }
     linkTimers(at: moment)
     carryOut(at: moment)
     reportLinks(at: moment)
@@ -163,6 +194,7 @@ package struct DaemonHandler: LoopHandler {
       let didAnything = carryOutLinks(at: moment)
       let actions = core.drain()
       keepAdoptedPolicies()
+      keepClaims()
       guard !actions.isEmpty || didAnything else { return }
       full.removeAll(keepingCapacity: true)
       for action in actions {
@@ -264,7 +296,8 @@ extension DaemonLog {
       case .warning: .warning
       case .error: .error
       }
-    write(level, record.text, record.fields.map { ($0.name, $0.value) })
+    let fields = record.fields.map { ($0.name, $0.value) }
+    if record.isAudit { audit(level, record.text, fields) } else { write(level, record.text, fields) }
   }
 }
 

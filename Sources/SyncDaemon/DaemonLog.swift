@@ -29,6 +29,7 @@ public final class DaemonLog: Sendable {
   }
 
   static let linesOfAKind = 5
+  static let auditLinesOfAKind = 1000
   static let windowMilliseconds = 10_000
 
   /// - Parameter descriptor: stays the caller's; the standard error if not given.
@@ -39,6 +40,16 @@ public final class DaemonLog: Sendable {
   }
 
   public func write(_ level: Level, _ message: String, _ fields: [Field] = []) {
+    write(level, message, fields, most: Self.linesOfAKind)
+  }
+
+  /// A line that has to be there when it is asked who was refused, or who may what since when: far more of a kind are
+  /// written before they are counted.
+  public func audit(_ level: Level, _ message: String, _ fields: [Field] = []) {
+    write(level, message, fields, most: Self.auditLinesOfAKind)
+  }
+
+  private func write(_ level: Level, _ message: String, _ fields: [Field], most: Int) {
     guard level >= self.level else { return }
     let now = clock(CLOCK_MONOTONIC)
     let leftOut: Int? = kinds.withLock { kinds in
@@ -49,7 +60,7 @@ public final class DaemonLog: Sendable {
         before = kind.leftOut
         kind = Kind(since: now)
       }
-      guard kind.written < Self.linesOfAKind else {
+      guard kind.written < most else {
         kind.leftOut += 1
         return nil
       }

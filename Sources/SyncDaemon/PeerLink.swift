@@ -1,4 +1,5 @@
 import EventLog
+import KeyFiles
 package import NavigationModel
 package import Replication
 package import WireFormat
@@ -7,6 +8,7 @@ package import ZeroMQ
 /// A link to another daemon: its machine, its socket, and what waits for either.
 package struct PeerLink {
   let endpoint: Endpoint
+  var keys: KeyTrial
   var core: PeerCore
   var socket: SocketID?
   /// What the socket had no room for.
@@ -14,8 +16,9 @@ package struct PeerLink {
   /// What the own daemon has for it.
   var inbox: [[UInt8]] = []
 
-  init(_ endpoint: Endpoint, _ core: PeerCore) {
+  init(_ endpoint: Endpoint, _ keys: KeyFolder?, _ core: PeerCore) {
     self.endpoint = endpoint
+    self.keys = KeyTrial(keys, endpoint)
     self.core = core
   }
 
@@ -92,7 +95,7 @@ extension DaemonHandler {
 
   private mutating func carryOut(_ output: PeerOutput, of place: Int, at moment: ServerCore.Moment) {
     switch output {
-    case .connect: connect(place)
+    case .connect: connect(place, at: moment)
     case .disconnect: disconnect(place)
     case .send(let message): send(message.encoded(), of: place)
     case .submit(let message): core.linkSubmitted(message, from: ServerCore.Peer(link: place), at: moment)
@@ -133,9 +136,12 @@ extension DaemonHandler {
   // MARK: Sockets
 
   /// What can't be opened is tried again by the session when its time to connect is over.
-  private mutating func connect(_ place: Int) {
+  private mutating func connect(_ place: Int, at moment: ServerCore.Moment) {
     guard links[place].socket == nil else { return }
     var options = SocketOptions()
+    do { options.curve = try links[place].keys.curve() } catch {
+      return links[place].core.handshakeRefused(reason: "not authorised: \(error)", at: moment)
+    }
     if links[place].endpoint.path != nil { options.longestReconnectMilliseconds = 1000 }
     links[place].socket = try? loop.dealer(connect: links[place].endpoint, options)
   }
@@ -180,12 +186,19 @@ extension DaemonHandler {
   mutating func linkChanged(_ change: ConnectionEvent.Change, on socket: SocketID, at moment: ServerCore.Moment) {
     guard let place = links.firstIndex(where: { $0.socket == socket }) else { return }
     switch change {
-    case .connected: links[place].core.connected(at: moment)
+    case .connected:
+      links[place].keys.connected()
+      links[place].core.connected(at: moment)
     case .disconnected: links[place].core.disconnected(at: moment)
-    case .handshakeFailed(.notAuthorised):
-      links[place].core.handshakeRefused(
-        reason: "not authorised: the peer doesn't know this daemon's key; have it allowed there", at: moment)
-    case .handshakeFailed, .retrying, .acceptFailed: break
+    case .handshakeFailed(let failure):
+      switch links[place].keys.failed(failure) {
+      case .wait: break
+      case .reconnect:
+        disconnect(place)
+        connect(place, at: moment)
+      case .refused(let reason): links[place].core.handshakeRefused(reason: reason, at: moment)
+      }
+    case .retrying, .acceptFailed: break
     }
     carryOut(at: moment)
   }

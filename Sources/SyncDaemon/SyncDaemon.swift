@@ -1,4 +1,6 @@
+import Access
 import EventLog
+import KeyFiles
 import Locking
 import NavigationModel
 import Replication
@@ -15,6 +17,8 @@ public final class SyncDaemon: Sendable {
   public let feedEndpoints: [Endpoint]
   /// The store's path, or `memory`.
   public let store: String
+  /// Whether it has keys: then all that goes over tcp is encrypted, and there are rules to read again.
+  public let hasKeys: Bool
 
   private let loop: SocketLoop<DaemonHandler.Command>
   private let threads: StoreThreads
@@ -24,7 +28,11 @@ public final class SyncDaemon: Sendable {
 
   /// Opens the log, binds the sockets and serves. Blocks as long as opening the log takes.
   public init(_ options: SyncDaemonOptions) throws(SyncDaemonError) {
-    try Self.check(options)
+    let access: AccessControl?
+    do {
+      access = try options.keys.flatMap { (folder) throws(KeyFileError) in try AccessControl.open(folder, options.log) }
+    } catch { throw SyncDaemonError(error.code == .damaged ? .damaged : .notAllowed, "the daemon's keys: \(error)") }
+    try Self.check(options, access)
     do {
       threads = try StoreThreads(options.store, log: options.log)
     } catch {
@@ -35,12 +43,12 @@ public final class SyncDaemon: Sendable {
     let bound = Locked(Bound())
     do {
       loop = try SocketLoop(name: "sync-loop") { loop in
-        let sockets = try Self.bind(options, on: loop)
+        let sockets = try Self.bind(options, access, on: loop)
         bound.withLock { $0 = Bound(endpoints: sockets.endpoints, feed: sockets.feedEndpoints) }
-        let core = Self.core(options, threads, sockets.endpoints, sockets.feedEndpoints)
-        let links = Self.links(options, core.configuration)
+        let core = Self.core(options, access, threads, sockets.endpoints, sockets.feedEndpoints)
+        let links = Self.links(options, access?.folder, core.configuration)
         return DaemonHandler(
-          loop, routers: sockets.routers, feeds: sockets.feeds, core, links: links, threads, options.log, ended: ended)
+          loop, sockets, core, links: links, threads, options.log, access: access, ended: ended)
       }
     } catch {
       threads.finish()
@@ -54,6 +62,7 @@ public final class SyncDaemon: Sendable {
     endpoints = bound.withLock { $0.endpoints }
     feedEndpoints = bound.withLock { $0.feed }
     store = options.store.description
+    hasKeys = access != nil
     tellOfOpening()
   }
 
@@ -72,6 +81,10 @@ public final class SyncDaemon: Sendable {
     log.flush()
   }
 
+  /// Reads the folder of keys again: rules that are taken back hold no more when this was carried out, in milliseconds.
+  /// Any thread.
+  public func reloadAccess() { loop.mailbox.post(.reloadAccess) }
+
   // MARK: Beginning
 
   private struct Bound: Sendable {
@@ -79,58 +92,61 @@ public final class SyncDaemon: Sendable {
     var feed: [Endpoint] = []
   }
 
-  private struct Sockets {
-    var routers: [SocketID] = []
-    var endpoints: [Endpoint] = []
-    var feeds: [DaemonHandler.Feed] = []
-    var feedEndpoints: [Endpoint] = []
-  }
-
-  private static func check(_ options: SyncDaemonOptions) throws(SyncDaemonError) {
-    for endpoint in options.listen + options.feed where !endpoint.isLoopback {
+  private static func check(_ options: SyncDaemonOptions, _ access: AccessControl?) throws(SyncDaemonError) {
+    let place = options.keys.map { "\($0)" } ?? "a folder (--keys)"
+    for endpoint in options.listen + options.feed where !endpoint.isLoopback && access == nil {
       throw SyncDaemonError(
         .notAllowed,
-        "\(endpoint): listening beyond this machine needs keys, which this version doesn't have; use 127.0.0.1 and a "
-          + "tunnel, such as ssh's")
+        "\(endpoint): listening beyond this machine needs keys, and there are none in \(place); 'navsync keys new "
+          + "--for-daemon' makes them, and 'navsyncd pair' then lets others in")
     }
     for endpoint in options.peers {
-      guard endpoint.isLoopback else {
-        throw SyncDaemonError(
-          .notAllowed,
-          "\(endpoint): following a daemon beyond this machine needs keys, which this version doesn't have; use a "
-            + "tunnel to 127.0.0.1, such as ssh's")
+      var trial = KeyTrial(access?.folder, endpoint)
+      do { _ = try trial.curve() } catch {
+        throw SyncDaemonError(error.code == .damaged ? .damaged : .notAllowed, "can't follow that daemon: \(error)")
       }
       guard !options.listen.contains(endpoint) else {
         throw SyncDaemonError(
           .notAllowed, "\(endpoint) is where this daemon listens: a daemon can't follow itself; name another one")
       }
     }
-    for endpoint in options.listen where endpoint.path == nil {
+    for endpoint in options.listen where endpoint.path == nil && access == nil {
       options.log.write(
         .warning, "every local user may act on all stacks through a tcp endpoint", [("endpoint", "\(endpoint)")])
     }
   }
 
-  private static func bind(_ options: SyncDaemonOptions, on loop: Loop) throws(ZeroMQError) -> Sockets {
-    var sockets = Sockets()
-    var socketOptions = SocketOptions()
-    socketOptions.sendLimit = options.sendLimit
+  private static func bind(
+    _ options: SyncDaemonOptions, _ access: AccessControl?, on loop: Loop
+  ) throws -> DaemonHandler.Sockets {
+    var sockets = DaemonHandler.Sockets()
+    sockets.routerOptions.sendLimit = options.sendLimit
     for endpoint in options.listen {
+      var socketOptions = sockets.routerOptions
+      if endpoint.path == nil { socketOptions.curve = try access?.curve(forFeed: false) }
       // A name such as localhost is a client's way to write it; libzmq binds to addresses only.
       let socket = try loop.router(bind: try endpoint.resolved(), socketOptions)
       sockets.routers.append(socket)
       sockets.endpoints.append(loop.endpoint(of: socket) ?? endpoint)
     }
     for endpoint in options.feed {
-      let socket = try loop.xpub(bind: try endpoint.resolved())
+      var socketOptions = SocketOptions()
+      if endpoint.path == nil { socketOptions.curve = try access?.curve(forFeed: true) }
+      let socket = try loop.xpub(bind: try endpoint.resolved(), socketOptions)
       sockets.feeds.append(DaemonHandler.Feed(socket: socket, carriesEvents: endpoint.path != nil))
       sockets.feedEndpoints.append(loop.endpoint(of: socket) ?? endpoint)
+    }
+    if let access {
+      let serving = try Serving(access.folder, endpoints: sockets.endpoints.map(\.description))
+      serving.tell(try access.folder.stamp())
+      sockets.serving = serving
     }
     return sockets
   }
 
   private static func core(
-    _ options: SyncDaemonOptions, _ threads: StoreThreads, _ endpoints: [Endpoint], _ feed: [Endpoint]
+    _ options: SyncDaemonOptions, _ access: AccessControl?, _ threads: StoreThreads, _ endpoints: [Endpoint],
+    _ feed: [Endpoint]
   ) -> ServerCore {
     let opened = threads.opened
     let facts = Dictionary(opened.facts.map { ($0.key, $0.value) }) { $1 }
@@ -147,10 +163,14 @@ public final class SyncDaemon: Sendable {
     configuration.newestTime = max(time, opened.newestTime)
     // A connection takes one file; some are left for the log and the rest.
     configuration.maximumSessions = min(options.maximumSessions, max(ProcessSetup.prepare() - 64, 16))
-    return ServerCore(configuration, names: DeviceNameFact.names(in: opened.facts))
+    return ServerCore(
+      configuration, names: DeviceNameFact.names(in: opened.facts), access: access?.rules ?? AccessRules(),
+      owners: OwnerFact.owners(in: opened.facts))
   }
 
-  private static func links(_ options: SyncDaemonOptions, _ configuration: ServerCore.Configuration) -> [PeerLink] {
+  private static func links(
+    _ options: SyncDaemonOptions, _ keys: KeyFolder?, _ configuration: ServerCore.Configuration
+  ) -> [PeerLink] {
     let daemon = configuration.daemon
     return options.peers.map { endpoint in
       // A device's name can't be longer than 64 characters, and the other daemon lists it among the devices.
@@ -160,7 +180,7 @@ public final class SyncDaemon: Sendable {
       settings.software = options.software
       settings.seed = .random(in: 0 ... .max)
       settings.eventsAnAppend = configuration.limits.eventsAnAppend
-      return PeerLink(endpoint, PeerCore(settings, at: ServerCore.Moment(Moment.now())))
+      return PeerLink(endpoint, keys, PeerCore(settings, at: ServerCore.Moment(Moment.now())))
     }
   }
 
@@ -188,6 +208,8 @@ extension SyncDaemonError {
         case .full, .readOnly, .inputOutput, .notFound, .notNext: .failed
         }
       self.init(code, "the store can't be opened: \(error)")
+    case let error as KeyFileError:
+      self.init(error.code == .refused ? .held : .failed, "\(error)")
     case let error as ZeroMQError:
       self.init(error.isInUse ? .held : .failed, "can't listen: \(error)")
     case _:

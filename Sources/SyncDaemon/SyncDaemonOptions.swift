@@ -1,3 +1,4 @@
+public import KeyFiles
 public import ZeroMQ
 
 /// How a daemon is to run.
@@ -17,13 +18,16 @@ public struct SyncDaemonOptions: Sendable {
     }
   }
 
-  /// Where clients connect to; at least one. Beyond this machine it is refused, since there are no keys yet.
+  /// Where clients connect to; at least one. Beyond this machine only with keys.
   public var listen: [Endpoint]
   /// Where the feed can be subscribed to.
   public var feed: [Endpoint]
-  /// Other daemons to follow and to be levelled with. Beyond this machine it is refused, as for `listen`.
+  /// Other daemons to follow and to be levelled with. Beyond this machine only with keys of both.
   public var peers: [Endpoint] = []
   public var store: Store
+  /// Where the daemon's keys are, and the rules of who may do what. If there are keys, everything over tcp is encrypted and
+  /// every client must have a key that a rule knows; if not, or if this is nil, tcp is for this machine alone.
+  public var keys: KeyFolder?
   /// Program and version, for clients and the log.
   public var software: String
   public var log: DaemonLog

@@ -31,7 +31,7 @@ extension KeyPair {
 
 extension Socket {
   /// Sets CURVE, before it binds or connects.
-  borrowing func set(_ curve: Curve) throws(ZeroMQError) {
+  package borrowing func set(_ curve: Curve) throws(ZeroMQError) {
     switch curve {
     case .server(let pair, let gate):
       try set(ZMQ_CURVE_SERVER, 1)

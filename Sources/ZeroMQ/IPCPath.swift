@@ -93,6 +93,27 @@ public enum IPCPath {
     }
   }
 
+  /// Whether a process has the socket at a path. A daemon that was killed leaves one behind that nobody has.
+  ///
+  /// Asks with a datagram socket: to connect it fails with `ECONNREFUSED` where no process has the path, with `EPROTOTYPE`
+  /// where one listens for streams, and the one that listens isn't troubled (`unix_find_other` in Linux).
+  public static func isListening(_ path: String) -> Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return true }
+    defer { close(descriptor) }
+    let code = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    return code == 0 || (errno != ECONNREFUSED && errno != ENOENT && errno != ENOTDIR)
+  }
+
   private static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
     return String(path[..<slash])

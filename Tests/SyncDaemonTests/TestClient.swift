@@ -3,7 +3,8 @@ import Foundation
 import NavigationModel
 import Replication
 import WireFormat
-import ZeroMQ
+
+@testable import ZeroMQ
 
 /// A client that blocks, for one thread: a bare DEALER that speaks the protocol's messages.
 final class TestClient {
@@ -17,8 +18,9 @@ final class TestClient {
 
   static let patience = 20_000
 
-  init(_ endpoint: Endpoint, receiveLimit: Int = 1000) throws {
+  init(_ endpoint: Endpoint, receiveLimit: Int = 1000, curve: Curve? = nil) throws {
     socket = try Socket(.dealer)
+    if let curve { try socket.set(curve) }
     try socket.set(ZMQ_LINGER, 0)
     try socket.set(ZMQ_IMMEDIATE, 1)
     try socket.set(ZMQ_SNDTIMEO, Self.patience)
@@ -29,13 +31,34 @@ final class TestClient {
 
   /// With a session and credit.
   static func connected(
-    to endpoint: Endpoint, device: DeviceID? = nil, name: String = "", credit: Int = 1 << 20
+    to endpoint: Endpoint, device: DeviceID? = nil, name: String = "", credit: Int = 1 << 20, curve: Curve? = nil
   ) throws -> TestClient {
-    let client = try TestClient(endpoint)
+    let client = try TestClient(endpoint, curve: curve)
     try client.send(.hello(Hello(device: device, name: device == nil ? "" : name.isEmpty ? "test" : name)))
     try client.wait { if case .welcome = $0 { true } else { false } }
     if credit > 0 { try client.send(.credit(Credit(bytes: credit))) }
     return client
+  }
+
+  /// Whether the handshake is answered by 400.
+  static func isRefused(by endpoint: Endpoint, curve: Curve) throws -> Bool {
+    var options = SocketOptions()
+    options.curve = curve
+    let socket = try OpenSocket(.dealer, endpoint, options, number: Loop.nextNumber(), lock: nil)
+    defer { socket.close(lingerMilliseconds: 0) }
+    try socket.socket.connect(endpoint)
+    let end = Moment.now().monotonic + patience
+    while Moment.now().monotonic < end {
+      for event in socket.drainMonitor() {
+        switch event.change {
+        case .handshakeFailed(.notAuthorised(status: 400)): return true
+        case .connected: return false
+        case .handshakeFailed, .disconnected, .retrying, .acceptFailed: break
+        }
+      }
+      sched_yield()
+    }
+    throw Timeout(description: "no answer to a handshake")
   }
 
   func send(_ message: Message) throws {

@@ -29,7 +29,7 @@ package struct DeviceOptions: ParsableOptions {
   ) async throws {
     let places = try daemonEndpoints(daemon.daemon)
     // Behind a path where nobody listens nobody will answer.
-    let connects = places.contains { $0.path.map(isListening) ?? true }
+    let connects = places.contains { $0.path.map(IPCPath.isListening) ?? true }
     do {
       let device = try await Device.open(
         name: self.device,

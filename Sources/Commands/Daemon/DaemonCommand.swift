@@ -1,5 +1,6 @@
 package import ArgumentParsing
 import Foundation
+import KeyFiles
 import NavigationClient
 import SyncDaemon
 import ZeroMQ
@@ -9,10 +10,13 @@ package struct DaemonCommand: RunnableCommand {
   package static let configuration = CommandConfiguration(
     name: "navsyncd", abstract: "Keep the navigation stacks of a person's devices, and pass them on.",
     discussion: """
-      Runs until it is ended by SIGTERM, SIGINT or SIGHUP; what it was given is then on the disk and answered. When it serves it \
-      prints a line that begins with 'ready:' to the standard output; what happens goes to the standard error.
+      Runs until it is ended by SIGTERM or SIGINT, or because its terminal is closed; what it was given is then on the disk \
+      and answered. When it serves it prints a line that begins with 'ready:' to the standard output; what happens goes to \
+      the standard error.
 
-      There are no keys yet, so it listens to this machine alone. Others reach it through a tunnel, such as ssh's.
+      Without keys it listens to this machine alone. With keys ('navsync keys new --for-daemon', or 'navsyncd pair') all \
+      that goes over tcp is encrypted, and nobody is let in but the keys that its rules know ('navsync keys allow'). SIGHUP \
+      has it read the rules again.
       """,
     examples: [
       CommandExample("navsyncd", "Where this user's clients look for it, with its store among the user's state."),
@@ -21,6 +25,7 @@ package struct DaemonCommand: RunnableCommand {
       CommandExample(
         "navsyncd --peer tcp://127.0.0.1:5757",
         "A laptop's own daemon, which works offline and is levelled with the one at home when that is there."),
+      CommandExample("navsyncd --listen tcp://0.0.0.0:5757", "For other machines; it needs keys."),
       CommandExample("navsyncd --store memory --listen tcp://127.0.0.1:5757", "For a try; nothing is kept."),
     ],
     exitCodes: [
@@ -34,7 +39,7 @@ package struct DaemonCommand: RunnableCommand {
   @Option(
     placeholder: "ENDPOINT", environment: "NAVSYNC_LISTEN",
     help:
-      "Where clients connect to, as ipc:///path or tcp://127.0.0.1:port; without it the place where they look."
+      "Where clients connect to, as ipc:///path or tcp://address:port; without it the place where they look."
   )
   var listen: [String] = []
   @Option(
@@ -51,6 +56,10 @@ package struct DaemonCommand: RunnableCommand {
     placeholder: "PATH", environment: "NAVSYNC_STORE",
     help: "The folder of the log, or 'memory'; without it navsync/daemon in the user's state folder.")
   var store: String?
+  @Option(
+    placeholder: "PATH", environment: "NAVSYNC_DAEMON_KEYS",
+    help: "The folder of the daemon's keys and rules; without it keys in the folder of the log.")
+  var keys: String?
   @Option(environment: "NAVSYNC_LOG_LEVEL", help: "What is logged: this level and those above it.")
   var logLevel = LevelArgument.info
   @Option(
@@ -83,7 +92,9 @@ package struct DaemonCommand: RunnableCommand {
     signal(SIGXFSZ, SIG_IGN)
     let log = DaemonLog(level: logLevel.level, format: format(on: console), descriptor: console.error)
     // From here on a signal waits for the daemon to be up, and then ends it well.
-    let signals = signals([SIGTERM, SIGINT] + (isIgnored(SIGHUP) ? [] : [SIGHUP]))
+    let staysAfterHangUp = isIgnored(SIGHUP)
+    let hadTerminal = Self.hasTerminal
+    let signals = signals([SIGTERM, SIGINT, SIGHUP])
     let daemon: SyncDaemon
     do {
       daemon = try SyncDaemon(try options(log))
@@ -95,6 +106,12 @@ package struct DaemonCommand: RunnableCommand {
     // A closed standard output is no reason to stop.
     try? console.print(Self.readyLine(daemon))
     for await signal in signals {
+      if signal == SIGHUP {
+        // The same signal says that the terminal is closed.
+        let isHungUp = hadTerminal && !Self.hasTerminal
+        if daemon.hasKeys, !isHungUp || staysAfterHangUp { daemon.reloadAccess() }
+        if staysAfterHangUp || daemon.hasKeys && !isHungUp { continue }
+      }
       let name = [SIGINT: "SIGINT", SIGHUP: "SIGHUP"][signal] ?? "SIGTERM"
       log.write(.info, "stopping", [("signal", name)])
       ServiceNotification.send("STOPPING=1", to: notifications)
@@ -102,6 +119,12 @@ package struct DaemonCommand: RunnableCommand {
       break
     }
     log.write(.info, "stopped")
+  }
+
+  private static var hasTerminal: Bool {
+    let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    if terminal >= 0 { close(terminal) }
+    return terminal >= 0
   }
 
   static func readyLine(_ daemon: SyncDaemon) -> String {
@@ -116,6 +139,11 @@ package struct DaemonCommand: RunnableCommand {
       listen: try endpoints(listen), feed: feed.isEmpty ? nil : try endpoints(feed), store: store,
       software: "navsyncd \(Version.number)", log: log)
     options.peers = try endpoints(peer)
+    if case .folder(let path) = store {
+      options.keys = KeyFolder(daemonKeyFolder(keys, store: path))
+    } else {
+      options.keys = keys.map { KeyFolder($0) }
+    }
     return options
   }
 

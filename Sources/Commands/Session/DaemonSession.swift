@@ -1,3 +1,4 @@
+import KeyFiles
 import NavigationModel
 import WireFormat
 import ZeroMQ
@@ -27,7 +28,7 @@ final class DaemonSession {
   {
     let places = try daemonEndpoints(named)
     for place in places {
-      if let session = try await DaemonSession(place, within: patience) { return session }
+      if let session = try await DaemonSession(place, KeyFolder.ofUser, within: patience) { return session }
     }
     throw CommandError(
       .unreachable,
@@ -35,17 +36,19 @@ final class DaemonSession {
         + "another with --daemon ENDPOINT")
   }
 
-  private init?(_ endpoint: Endpoint, within patience: Duration) async throws {
+  private init?(_ endpoint: Endpoint, _ keys: KeyFolder, within patience: Duration) async throws {
     // Nobody will answer at a path where nobody listens: no need to wait for it.
-    if let path = endpoint.path, !isListening(path) { return nil }
+    if let path = endpoint.path, !IPCPath.isListening(path) { return nil }
     self.endpoint = endpoint.description
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: [Arrival].self)
     do {
       loop = try SocketLoop(name: "session") { loop in
-        try SessionHandler(loop, endpoint, continuation, patience: patience)
+        try SessionHandler(loop, KeyTrial(keys, endpoint), continuation, patience: patience)
       }
     } catch let error as ZeroMQError {
       throw CommandError(.unreachable, "\(error)")
+    } catch let error as KeyFileError {
+      throw CommandError(.notAuthorised, "not authorised: \(error)")
     }
     arrivals = stream.makeAsyncIterator()
     welcome = Welcome(daemon: DeviceID(high: 0, low: 0), epoch: 0, serverTime: 0)
@@ -127,11 +130,12 @@ final class DaemonSession {
 /// Nothing came for as long as was to be waited.
 struct Silence: Error {}
 
-/// Where to look for a daemon: the one named, else the default places.
+/// Where to look for a daemon: the one named, else the default places, else the one that this user was paired with.
 func daemonEndpoints(_ named: String?) throws -> [Endpoint] {
   do {
     if let named { return [try Endpoint(named)] }
     return try IPCPath.candidates().map { try Endpoint("ipc://" + $0) }
+      + [KeyFolder.ofUser.pairedDaemon].compactMap(\.self)
   } catch {
     throw CommandError(.usage, "\(error)")
   }
@@ -140,7 +144,8 @@ func daemonEndpoints(_ named: String?) throws -> [Endpoint] {
 /// The session's end on the loop's thread.
 private struct SessionHandler: LoopHandler {
   private let loop: Loop
-  private let dealer: SocketID
+  private var dealer: SocketID
+  private var keys: KeyTrial
   private let arrivals: AsyncThrowingStream<[DaemonSession.Arrival], any Error>.Continuation
   private let patience: Int
   private var unsent: [[UInt8]] = []
@@ -152,13 +157,14 @@ private struct SessionHandler: LoopHandler {
   private static let silenceMilliseconds = 10_000
 
   init(
-    _ loop: Loop, _ endpoint: Endpoint,
+    _ loop: Loop, _ keys: KeyTrial,
     _ arrivals: AsyncThrowingStream<[DaemonSession.Arrival], any Error>.Continuation,
     patience: Duration
   ) throws {
     self.loop = loop
     self.arrivals = arrivals
-    dealer = try loop.dealer(connect: endpoint)
+    self.keys = keys
+    dealer = try Self.connect(loop, &self.keys)
     let now = Moment.now().monotonic
     lastHeard = now
     lastPing = now
@@ -168,6 +174,12 @@ private struct SessionHandler: LoopHandler {
       Message.credit(Credit(bytes: Limits().credit)).encoded(),
     ]
     arrivals.onTermination = { _ in }
+  }
+
+  private static func connect(_ loop: Loop, _ keys: inout KeyTrial) throws -> SocketID {
+    var options = SocketOptions()
+    options.curve = try keys.curve()
+    return try loop.dealer(connect: keys.endpoint, options)
   }
 
   var deadline: Int? {
@@ -194,12 +206,21 @@ private struct SessionHandler: LoopHandler {
     for event in events {
       switch event.change {
       case .connected:
+        keys.connected()
         // What a session was is gone with its connection.
         if isConnected { arrivals.finish(throwing: Silence()) }
         isConnected = true
         lastHeard = now.monotonic
         flush()
       case .disconnected: if isConnected { arrivals.finish(throwing: Silence()) }
+      case .handshakeFailed(let failure):
+        switch keys.failed(failure) {
+        case .wait: break
+        case .reconnect:
+          loop.close(dealer)
+          do { dealer = try Self.connect(loop, &keys) } catch { arrivals.finish(throwing: error) }
+        case .refused(let reason): arrivals.finish(throwing: CommandError(.notAuthorised, reason))
+        }
       case _: break
       }
     }

@@ -33,7 +33,7 @@ extension Engine {
         stacks[name]?.adopts = true
         if stacks[name]?.problem?.code == .policyMismatch { stacks[name]?.problem = nil }
         core.follow(name, policy: nil, now: now.monotonic)
-      case .resolved(let endpoint): open(endpoint)
+      case .resolved(let endpoint): open(endpoint, at: now)
       case .connect:
         followWaiting(at: now)
         core.start(now: now.monotonic)

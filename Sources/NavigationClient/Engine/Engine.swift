@@ -1,5 +1,6 @@
 import EventLog
 import Glibc
+import KeyFiles
 import Locking
 import NavigationModel
 import Replication
@@ -55,6 +56,8 @@ struct Engine: LoopHandler {
     /// Nil: the ipc path at which a daemon is found, looked for at each attempt.
     var daemon: Endpoint?
     var announcesPresence: Bool
+    /// The user's keys; nil: every connection is in plain text, and the daemon is the one named or on this machine.
+    var keys: KeyFolder?
     /// Where the session's jitter begins; nil: anywhere.
     var seed: UInt64?
   }
@@ -74,6 +77,8 @@ struct Engine: LoopHandler {
   var formerIDs: Set<DeviceID> = []
   var core: ClientCore
   var socket: SocketID?
+  /// The keys of the connection, or of the attempt to make one.
+  var trial: KeyTrial
   /// What the socket had no room for.
   var outbox: [[UInt8]] = []
   var stacks: [StackName: OpenStack] = [:]
@@ -134,6 +139,7 @@ struct Engine: LoopHandler {
     let device = identity.withLock { $0 }
     replica = Replica(device: device, log: log)
     core = ClientCore(Self.settings(configuration, device: device))
+    trial = KeyTrial(nil, Self.nowhere)
     if let device { names[device] = configuration.name }
     if let log {
       try takeUp(log)
@@ -186,13 +192,19 @@ struct Engine: LoopHandler {
     guard socket == self.socket else { return }
     for event in events {
       switch event.change {
-      case .connected: core.connected(now: now.monotonic)
+      case .connected:
+        trial.connected()
+        core.connected(now: now.monotonic)
       case .disconnected: core.disconnected(now: now.monotonic)
-      case .handshakeFailed(.notAuthorised):
-        core.handshakeRefused(
-          reason: "not authorised: the daemon doesn't know this client's key; have it allowed there",
-          now: now.monotonic)
-      case .handshakeFailed, .retrying, .acceptFailed: break
+      case .handshakeFailed(let failure):
+        switch trial.failed(failure) {
+        case .wait: break
+        case .reconnect:
+          disconnect()
+          connect(at: now)
+        case .refused(let reason): core.handshakeRefused(reason: reason, now: now.monotonic)
+        }
+      case .retrying, .acceptFailed: break
       }
       carryOut(at: now)
       if self.socket != socket { return }
@@ -248,7 +260,9 @@ struct Engine: LoopHandler {
   // MARK: The socket
 
   mutating func connect(at now: Moment) {
-    if let daemon = configuration.daemon, case .tcp(let host, _) = daemon.transport, !Self.isNumeric(host) {
+    let daemon = whereTheDaemonIs()
+    if trial.endpoint != daemon { trial = KeyTrial(configuration.keys, daemon) }
+    if case .tcp(let host, _) = daemon.transport, !Self.isNumeric(host) {
       // Looking a name up may take seconds; the answer comes as a command.
       let mailbox = mailbox.withLock { $0 }
       let thread = try? startThread(name: "resolve") {
@@ -257,17 +271,34 @@ struct Engine: LoopHandler {
       if let thread { pthread_detach(thread) }
       return
     }
-    open(configuration.daemon ?? (try? IPCPath.forClient()))
+    open(daemon, at: now)
   }
+
+  /// The daemon that was named; or the one of this machine, if there is any; or the one that this user was paired with.
+  private func whereTheDaemonIs() -> Endpoint {
+    if let named = configuration.daemon { return named }
+    let own = try? IPCPath.forClient()
+    if let path = own?.path, !IPCPath.isListening(path), let paired = configuration.keys?.pairedDaemon { return paired }
+    return own ?? Self.nowhere
+  }
+
+  /// What stands for an endpoint where there is none.
+  private static let nowhere: Endpoint = {
+    guard let endpoint = try? Endpoint("ipc:///dev/null/navsync") else { preconditionFailure("a path is an endpoint") }
+    return endpoint
+  }()
 
   private static func isNumeric(_ host: String) -> Bool {
     host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
   }
 
   /// What can't be opened is tried again by the session when its time to connect is over.
-  mutating func open(_ endpoint: Endpoint?) {
+  mutating func open(_ endpoint: Endpoint?, at now: Moment) {
     guard let endpoint, socket == nil else { return }
     var options = SocketOptions()
+    do { options.curve = try trial.curve() } catch {
+      return core.handshakeRefused(reason: "not authorised: \(error)", now: now.monotonic)
+    }
     if endpoint.path != nil { options.longestReconnectMilliseconds = 1000 }
     socket = try? loop.dealer(connect: endpoint, options)
   }

@@ -1,3 +1,4 @@
+import Access
 import NavigationModel
 import WireFormat
 
@@ -6,7 +7,9 @@ import WireFormat
 extension ServerCore {
   mutating func followReceived(_ follow: Follow, _ slot: Int, from peer: Peer, at moment: Moment) {
     endComparison(slot, of: peer)
-    if sessions[peer]!.isOtherDaemon { decidePolicy(follow, slot, at: moment) }
+    if sessions[peer]!.isOtherDaemon, access.allows(sessions[peer]!.principal, .act, in: Self.space(of: follow.stack)) {
+      decidePolicy(follow, slot, at: moment)
+    }
     let stack = stacks[slot]!
     if let asked = follow.policy, let own = stack.policy, asked != own, !sessions[peer]!.isOtherDaemon {
       let reason = Self.policyMismatch(stack.text, own: own, asked: asked)

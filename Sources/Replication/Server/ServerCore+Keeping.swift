@@ -1,3 +1,4 @@
+import Access
 import NavigationModel
 package import WireFormat
 
@@ -33,7 +34,8 @@ extension ServerCore {
 
   /// What `.list` asked for, by name.
   package mutating func listed(_ stacks: [Listing.Stack], for peer: Peer, at moment: Moment) {
-    guard sessions[peer] != nil else { return }
+    guard let session = sessions[peer] else { return }
+    let stacks = session.principal == .local ? stacks : stacks.filter { mayRead($0.stack, session) }
     let connected = Set(sessions.values.compactMap(\.device))
     let devices = names.sorted { $0.key < $1.key }.map { device, name in
       Listing.Device(

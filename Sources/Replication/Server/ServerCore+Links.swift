@@ -1,3 +1,4 @@
+import Access
 package import NavigationModel
 package import WireFormat
 
@@ -20,7 +21,7 @@ extension ServerCore {
   package mutating func linkSubmitted(_ message: Message, from peer: Peer, at moment: Moment) {
     guard sessions[peer]?.isLink == true else { preconditionFailure("a link that wasn't opened") }
     let bytes = if case .append(let append) = message { append.events.reduce(0) { $0 + $1.count } } else { 0 }
-    received(message, bytes: bytes, from: peer, at: moment)
+    received(message, bytes: bytes, from: peer, as: .local, at: moment)
   }
 
   /// What is on stable storage of a stack, with the chains that hold at least that.
@@ -54,7 +55,8 @@ extension ServerCore {
     let stack = Listing.Stack(
       stack: part.stack.description, policy: part.policy, head: part.batch.count, devices: part.batch.authors.count,
       lastStored: moment.wall)
-    for peer in sessions.filter({ $0.value.followsList }).keys.sorted(by: { $0.number < $1.number }) {
+    let told = sessions.filter { $0.value.followsList && mayRead(stack.stack, $0.value) }
+    for peer in told.keys.sorted(by: { $0.number < $1.number }) {
       reply(.listing(Listing(stacks: [stack], last: true)), to: peer, at: moment)
     }
   }

@@ -43,7 +43,8 @@ extension ServerCore {
     stacks[slot]!.waiting = []
     for request in waiting {
       backlog -= request.bytes
-      guard sessions[request.peer] != nil else { continue }
+      // The rules may have changed since it was asked.
+      guard mayHave(request.message, carriedOutFor: request.peer, at: moment) else { continue }
       carryOut(request.message, request.bytes, slot, from: request.peer, at: moment)
     }
   }

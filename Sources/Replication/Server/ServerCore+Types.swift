@@ -72,6 +72,8 @@ extension ServerCore {
     package var level: Level
     package var text: String
     package var fields: [Field]
+    /// It tells who was refused, or who may what: a flood of others doesn't suppress it.
+    package var isAudit = false
 
     package struct Field: Hashable, Sendable {
       package var name: String

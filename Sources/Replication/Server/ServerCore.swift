@@ -1,3 +1,4 @@
+package import Access
 package import NavigationModel
 package import WireFormat
 
@@ -17,6 +18,13 @@ package import WireFormat
 package struct ServerCore: Sendable {
   package let configuration: Configuration
   package internal(set) var counters = Counters()
+
+  /// Who may do what.
+  package internal(set) var access: AccessRules
+  /// The key that each device id belongs to, and how many belong to each.
+  var owners: [DeviceID: PublicKey]
+  var owned: [PublicKey: Int]
+  var claims: [Claim] = []
 
   var sessions: [Peer: Session] = [:]
   /// Slots are used again; nil is a free one.
@@ -56,10 +64,19 @@ package struct ServerCore: Sendable {
   package var linkReports: [StatusReport.Peer] = []
   private var actions: [Action] = []
 
-  /// - Parameter names: the devices' display names that the log keeps.
-  package init(_ configuration: Configuration, names: [DeviceID: String] = [:]) {
+  /// - Parameters:
+  ///   - names: the devices' display names that the log keeps.
+  ///   - access: who may do what; without it what is local, which may do everything.
+  ///   - owners: whose device ids are, as the log keeps it.
+  package init(
+    _ configuration: Configuration, names: [DeviceID: String] = [:], access: AccessRules = AccessRules(),
+    owners: [DeviceID: PublicKey] = [:]
+  ) {
     self.configuration = configuration
     self.names = names
+    self.access = access
+    self.owners = owners
+    owned = owners.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     newestTime = configuration.newestTime
   }
 
@@ -85,7 +102,11 @@ package struct ServerCore: Sendable {
 
 extension ServerCore {
   /// A frame came.
-  package mutating func received(_ bytes: [UInt8], from peer: Peer, at moment: Moment) {
+  ///
+  /// - Parameter principal: whose the connection is. It is asked of the rules for every message.
+  package mutating func received(
+    _ bytes: [UInt8], from peer: Peer, as principal: Principal = .local, at moment: Moment
+  ) {
     counters.add(to: .messagesReceived)
     counters.add(bytes.count, to: .bytesReceived)
     guard bytes.count <= Message.maximumSize else {
@@ -95,7 +116,7 @@ extension ServerCore {
       return
     }
     do {
-      received(try Message(decoding: bytes), bytes: bytes.count, from: peer, at: moment)
+      received(try Message(decoding: bytes), bytes: bytes.count, from: peer, as: principal, at: moment)
     } catch {
       counters.add(to: .messagesMalformed)
       let code: RefusalCode = error.code == .unsupported ? .unsupported : .malformed
@@ -103,11 +124,17 @@ extension ServerCore {
     }
   }
 
-  mutating func received(_ message: Message, bytes: Int, from peer: Peer, at moment: Moment) {
+  mutating func received(
+    _ message: Message, bytes: Int, from peer: Peer, as principal: Principal, at moment: Moment
+  ) {
+    guard access.knows(principal) else {
+      return refuseStranger(principal, request(message)?.about ?? .hello, to: peer, at: moment)
+    }
     if case .hello(let hello) = message {
-      helloReceived(hello, from: peer, at: moment)
+      helloReceived(hello, from: peer, as: principal, at: moment)
       return
     }
+    if let session = sessions[peer], session.principal != principal { endSession(of: peer, at: moment) }
     guard heard(from: peer, at: moment) else {
       counters.add(to: .messagesWithoutSession)
       refuse(.message, .helloNeeded, "no session: say Hello first", to: peer, at: moment)
@@ -118,6 +145,7 @@ extension ServerCore {
       refuse(about, stack: stack, .tooMany, reason, to: peer, at: moment)
       return
     }
+    guard mayHave(message, carriedOutFor: peer, at: moment) else { return }
     switch message {
     case .hello: break
     case .follow(let follow): onStack(follow.stack, .follow, message, bytes, from: peer, at: moment)
@@ -135,7 +163,7 @@ extension ServerCore {
   }
 
   /// What a message is about, if it counts as a request.
-  private func request(_ message: Message) -> (about: Subject, stack: String)? {
+  func request(_ message: Message) -> (about: Subject, stack: String)? {
     switch message {
     case .follow(let follow): (.follow, follow.stack)
     case .range(let range): (.range, range.stack)
@@ -194,7 +222,9 @@ extension ServerCore {
     }
   }
 
-  private mutating func helloReceived(_ hello: Hello, from peer: Peer, at moment: Moment) {
+  private mutating func helloReceived(
+    _ hello: Hello, from peer: Peer, as principal: Principal, at moment: Moment
+  ) {
     if sessions[peer] != nil { endSession(of: peer, at: moment) }
     guard hello.protocolVersion == 1 else {
       let reason = "protocol version \(hello.protocolVersion); this daemon speaks version 1: use a matching version"
@@ -214,8 +244,15 @@ extension ServerCore {
         return refuse(.hello, .badName, "the device's name: \(error)", to: peer, at: moment)
       }
     }
+    if let device = hello.device, let problem = claim(device, for: principal) {
+      if problem.code == .notAuthorised {
+        counters.add(to: .requestsNotAuthorised)
+        put(audit("session refused: the device is another key's", principal, [.init("device", device)], peer))
+      }
+      return refuse(.hello, problem.code, problem.reason, to: peer, at: moment)
+    }
     sessions[peer] = Session(
-      device: hello.device, name: hello.name, software: hello.software,
+      principal: principal, device: hello.device, name: hello.name, software: hello.software,
       requests: max(configuration.limits.follows, configuration.requestsASecond), now: moment.milliseconds)
     counters.add(to: .sessionsOpened)
     if sweepAt == nil { sweepAt = moment.milliseconds + Self.sweepMilliseconds }
@@ -231,7 +268,8 @@ extension ServerCore {
         LogRecord(
           .debug, "session opened",
           [
-            .init("peer", peer.number), .init("device", hello.device?.description ?? "none"), .init("name", hello.name),
+            .init("peer", peer.number), .init("who", access.label(principal)),
+            .init("device", hello.device?.description ?? "none"), .init("name", hello.name),
             .init("software", hello.software),
           ])))
     reply(

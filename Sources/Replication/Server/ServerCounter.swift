@@ -10,6 +10,8 @@ package enum ServerCounter: Int, CaseIterable, Hashable, Sendable {
   case messagesMalformed
   case messagesWithoutSession
   case requestsRefused
+  /// Of those that were refused: the key may not.
+  case requestsNotAuthorised
   case eventsAccepted
   /// Sent again, and there already.
   case eventsAcceptedAgain

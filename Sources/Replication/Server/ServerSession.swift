@@ -1,9 +1,12 @@
+import Access
 import NavigationModel
 import WireFormat
 
 extension ServerCore {
   /// One peer's session: it begins with its `Hello`, and nothing of it outlives the connection.
   struct Session: Sendable {
+    /// Whose the connection is.
+    let principal: Principal
     let device: DeviceID?
     let name: String
     let software: String
@@ -38,7 +41,10 @@ extension ServerCore {
     var requests: Int
     var countedAt: Int
 
-    init(device: DeviceID?, name: String, software: String, requests: Int, now: Int) {
+    init(
+      principal: Principal = .local, device: DeviceID?, name: String, software: String, requests: Int, now: Int
+    ) {
+      self.principal = principal
       self.device = device
       self.name = name
       self.software = software

@@ -1,0 +1,78 @@
+import Access
+import KeyFiles
+import Replication
+import ZeroMQ
+
+/// Keys and rules, while the daemon runs.
+extension DaemonHandler {
+  /// What a socket that couldn't be bound again is waiting for.
+  struct Reopening {
+    var isFeed: Bool
+    var place: Int
+    var endpoint: Endpoint
+  }
+
+  /// The folder of keys may have changed: its rules hold from here on.
+  mutating func reloadAccess(at moment: ServerCore.Moment) {
+    guard let access else {
+      return log.write(.info, "there are no keys, and so nothing to read again")
+    }
+    do {
+      let cuts = try access.reload()
+      core.accessChanged(access.rules, at: moment)
+      // Requests of who lost their rights are refused from here on; this ends the connections.
+      if cuts { reopenSockets(at: moment) }
+      serving?.tell(try access.folder.stamp())
+    } catch {
+      log.audit(.error, "keys and rules stay as they were", [("problem", "\(error)")])
+      serving?.tell("problem: \(error)")
+    }
+  }
+
+  /// Closes the sockets that have keys, and binds them again where they were: libzmq can't end one connection. Whoever may
+  /// connects again by itself.
+  mutating func reopenSockets(at moment: ServerCore.Moment) {
+    for (place, socket) in routers.enumerated() {
+      guard let endpoint = loop.endpoint(of: socket), endpoint.path == nil else { continue }
+      loop.close(socket)
+      core.socketReopened(where: { $0.link == nil && $0.onRouter.router == place }, at: moment)
+      reopening.append(Reopening(isFeed: false, place: place, endpoint: endpoint))
+    }
+    for (place, feed) in feeds.enumerated() {
+      guard let endpoint = loop.endpoint(of: feed.socket), endpoint.path == nil else { continue }
+      loop.close(feed.socket)
+      feeds[place].topics = []
+      reopening.append(Reopening(isFeed: true, place: place, endpoint: endpoint))
+    }
+    bindAgain(at: moment)
+  }
+
+  /// Binds what is closed; what can't be bound, as when another program took the port, is tried again.
+  mutating func bindAgain(at moment: ServerCore.Moment) {
+    reopenAt = nil
+    let waiting = reopening
+    reopening = []
+    for again in waiting {
+      do {
+        var options = again.isFeed ? SocketOptions() : routerOptions
+        options.curve = try access?.curve(forFeed: again.isFeed)
+        if again.isFeed {
+          feeds[again.place].socket = try loop.xpub(bind: again.endpoint, options)
+        } else {
+          routers[again.place] = try loop.router(bind: again.endpoint, options)
+        }
+      } catch {
+        log.write(.error, "can't listen again; trying further", [("problem", "\(error)")])
+        reopening.append(again)
+        reopenAt = moment.milliseconds + 500
+      }
+    }
+  }
+
+  /// Device ids that were used first are their keys' from then on, also after the daemon was started again.
+  mutating func keepClaims() {
+    for claim in core.takeClaims() {
+      store.writes.post(.keep(key: OwnerFact.key(of: claim.device), value: Array(claim.key.description.utf8)))
+    }
+  }
+}
