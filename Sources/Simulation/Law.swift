@@ -12,6 +12,7 @@ public enum Law: String, CaseIterable, Sendable {
   case timers = "timers don't spin"
   case calm = "nobody asks for the same again and again"
   case answered = "what is sent is answered"
+  case waits = "who waits is told in the turn in which it came true"
   case level = "everyone is level soon after faults end"
   case settles = "a device doesn't take new ids without end"
   case forgetting = "forgetting changes nothing"

@@ -36,6 +36,7 @@ public struct Simulation: Sendable {
     if world.violation == nil { world.checkAll() }
     for daemon in world.daemons { world.endDaemon(daemon) }
     world.count("virtual seconds", world.now / 1000)
+    world.count("waits that came true", world.waits.all.count { $0 })
     world.end()
     violation = world.violation
     tally = world.tally

@@ -51,6 +51,9 @@ extension World {
     if device.ids.count > (isSabotaged(.settles) ? 0 : Self.idsAllowed) {
       violated(.settles, "\(device.name) had \(device.ids.count) ids")
     }
+    if machine.unansweredWaits > (isSabotaged(.waits) ? -1 : 0) {
+      violated(.waits, "\(device.name) leaves \(machine.unansweredWaits) without an answer")
+    }
     let core = machine.core
     if core.answersMissed != device.answersMissed {
       device.answersMissed = core.answersMissed

@@ -50,6 +50,7 @@ extension World {
     device.input(self) { machine, now in
       machine.act(intent, on: stack, id: id.map { "\(device.number).\($0)" }, at: now) { answers.add($0) }
     }
+    wait(for: stack, of: device)
     guard device.life == life, device.machine != nil else {
       device.unanswered = id
       return
@@ -77,6 +78,15 @@ extension World {
         count("actions refused: \(error.code.rawValue)")
         note("\(device.name) \(stack.stack): \(Self.shortened(intent)) fails: \(error)")
       }
+    }
+  }
+
+  /// Somebody waits until the daemon has it, and until all the daemon has is here.
+  private func wait(for stack: StackName, of device: SimulatedDevice) {
+    let answers = waits
+    device.input(self) { machine, now in
+      machine.awaitAccepted(stack, at: now) { answers.add((try? $0.get()) != nil) }
+      machine.awaitLive(stack, at: now) { answers.add((try? $0.get()) != nil) }
     }
   }
 

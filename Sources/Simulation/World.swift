@@ -27,6 +27,8 @@ final class World {
   let devices: [SimulatedDevice]
   var network = SimulatedNetwork()
   var promises = Promises()
+  /// What was waited for: whether it came.
+  let waits = Answers<Bool>()
   var shown: [Shown.Key: Shown] = [:]
   /// Who speaks a newer version, until when.
   var newerUntil: [Place: Int] = [:]

@@ -259,27 +259,6 @@ import ZeroMQ
     }
   }
 
-  /// Who waits is answered in the turn in which it came true, and not at the next ping: that would be one for each of the
-  /// 30 waits. A slow machine pings now and then by itself.
-  @Test func waitsEndWhenTheyCan() async throws {
-    try await withDaemon { world in
-      for round in 0..<10 {
-        let phone = try await world.device("phone")
-        let one = try await phone.stack("alice/main")
-        try await one.live()
-        for step in 0..<2 {
-          try await one.push("\(round).\(step)")
-          try await one.accepted()
-        }
-        await phone.close()
-      }
-      let observer = try await Observer.open(daemon: world.endpoint)
-      let pings = try await observer.status().counters.first { $0.name == "pings" }?.value ?? 0
-      #expect(pings < 30)
-      await observer.close()
-    }
-  }
-
   /// An answer belongs to its question, also if nobody waits for the one before any more.
   @Test func answersBelongToTheirQuestions() async throws {
     try await withDaemon { world in

@@ -55,6 +55,25 @@ package struct DeviceMachine {
     engine.commands([.act(stack, intent, id: id, Reply(reply))], at: now)
   }
 
+  /// Waits, without an end, until the daemon has all that this device did on a stack.
+  package mutating func awaitAccepted(
+    _ stack: StackName, at now: Moment, _ reply: @escaping @Sendable (Result<Void, ClientError>) -> Void
+  ) {
+    engine.commands([.awaitAccepted(stack, nil, within: Self.forEver, Reply(reply))], at: now)
+  }
+
+  /// Waits, without an end, until this device has all that the daemon has of a stack.
+  package mutating func awaitLive(
+    _ stack: StackName, at now: Moment, _ reply: @escaping @Sendable (Result<Void, ClientError>) -> Void
+  ) {
+    engine.commands([.awaitLive(stack, within: Self.forEver, Reply(reply))], at: now)
+  }
+
+  private static let forEver = Int.max / 4
+
+  /// Who waits for something that came true, and has no answer yet. None after a turn.
+  package var unansweredWaits: Int { engine.answers.count + engine.waiters.count { engine.isMet($0) } }
+
   // MARK: The loop
 
   package var deadline: Int? { engine.deadline }

@@ -185,16 +185,18 @@ extension Engine {
     answers += failing.map { ($0.reply, .failure(error)) }
   }
 
+  func isMet(_ waiter: Waiter) -> Bool {
+    switch waiter.wish {
+    case .accepted(let sequence): (stacks[waiter.stack]?.acknowledged ?? 0) >= sequence
+    case .live: stacks[waiter.stack]?.isLive == true
+    }
+  }
+
   /// Answers those whose wish came true or whose time is over.
   mutating func expire(at now: Moment) {
     var left: [Waiter] = []
     for waiter in waiters {
-      let isMet =
-        switch waiter.wish {
-        case .accepted(let sequence): (stacks[waiter.stack]?.acknowledged ?? 0) >= sequence
-        case .live: stacks[waiter.stack]?.isLive == true
-        }
-      if isMet {
+      if isMet(waiter) {
         answers.append((waiter.reply, .success(())))
       } else if now.monotonic >= waiter.deadline {
         answers.append((waiter.reply, .failure(timedOut(waiter))))
