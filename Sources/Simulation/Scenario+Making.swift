@@ -80,12 +80,6 @@ extension Scenario {
     }
     for kind in kinds where random.chance(share) { means[kind] = end / random.int(1...8) }
     if random.chance(0.3) { means[random.pick(kinds)] = end / random.int(4...20) }
-    // What only another device still has of a history that its author lost and went on from is not saved by that device's
-    // becoming a new incarnation itself.
-    if means[.restored] != nil || means[.cloned] != nil {
-      means[.lostSeconds] = nil
-      means[.lostStore] = nil
-    }
     if means[.restored] != nil { means[.backup] = end / 4 }
     for kind in FaultKind.allCases {
       guard let mean = means[kind] else { continue }
@@ -136,7 +130,8 @@ extension Scenario {
       return with([daemon], lost, lost > 1000 || random.chance(0.3) ? 1 : 0, for: random.int(50...8000))
     case .lostStore: return with([daemon], for: random.int(50...8000))
     case .moved: return with([device], random.int(0...setting.daemons - 1))
-    case .newer: return with([either], for: random.int(1000...60_000))
+    case .newer, .otherVersion: return with([either], for: random.int(1000...60_000))
+    case .wasNewer: return with([daemon], for: random.int(50...8000))
     }
   }
 }

@@ -98,12 +98,16 @@ enum FaultKind: String, CaseIterable, Sendable {
   case moved
   /// What it sends carries what only a newer version knows, and there are messages of unknown kinds.
   case newer = "speaks a newer version"
+  /// It greets with another version of the protocol, so that it isn't let in.
+  case otherVersion = "speaks another version"
+  /// The daemon was a newer one while it was away, and took in events of a kind that only that one can read.
+  case wasNewer = "was of a newer version"
 
   /// Whether it has one place, of either kind.
   var isOfOne: Bool {
     switch self {
     case .connectionCut, .stuck, .crash, .crashInDisk, .diskFull, .diskErrors, .clockJump, .clockAhead, .clockDrift,
-      .lostSeconds, .lostStore, .restored, .cloned, .moved, .closed, .newer:
+      .lostSeconds, .lostStore, .restored, .cloned, .moved, .closed, .newer, .otherVersion, .wasNewer:
       true
     case .partition, .partitionOut, .partitionIn, .slowNetwork, .duplicates, .backup: false
     }
@@ -113,7 +117,7 @@ enum FaultKind: String, CaseIterable, Sendable {
   var words: (amount: String?, other: String?) {
     switch self {
     case .connectionCut, .partition, .partitionOut, .partitionIn, .stuck, .crash, .closed, .diskFull, .backup,
-      .restored, .cloned, .lostStore, .newer:
+      .restored, .cloned, .lostStore, .newer, .otherVersion, .wasNewer:
       (nil, nil)
     case .slowNetwork, .clockJump, .clockAhead, .clockDrift: ("by", nil)
     case .duplicates: ("permille", nil)

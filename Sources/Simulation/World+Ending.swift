@@ -25,10 +25,12 @@ extension World {
           return "\(device.name) doesn't run"
         }
         if state.connection != .connected { return "\(device.name) is \(state.connection)" }
-        if let problem = state.problem { return "\(device.name) \(stack): \(problem)" }
+        let own = Holding(of: stack, on: disk)
+        if let problem = state.problem, problem.code != .needsNewerVersion || !own.chains.hasUnreadable {
+          return "\(device.name) \(stack): \(problem)"
+        }
         if !state.isLive { return "\(device.name) \(stack) isn't live" }
         if state.waiting > 0 { return "\(device.name) \(stack): \(state.waiting) events wait" }
-        let own = Holding(of: stack, on: disk)
         if own.heads != all.heads {
           return "\(device.name) \(stack) holds other events than \(daemons[0].name): "
             + World.difference(own.heads, all.heads)
@@ -153,22 +155,35 @@ extension World {
     func isThere(_ promise: Promises.Promise) -> Bool {
       byDot[promise.dot]?.contains { promise.isKept(by: $0) } == true
     }
-    var used = Set(promises.compactMap { isThere($0) ? $0.dot : nil })
-    for promise in promises where !isThere(promise) {
+    let there = Set(promises.compactMap { isThere($0) ? $0.dot : nil })
+    let missing = promises.filter { !isThere($0) }
+    let candidates = missing.map { promise in
       // Who is a copy of another acts again what both have.
       let ids = scenario.has(.cloned) ? devices.reduce(into: []) { $0.formUnion($1.ids) } : devices[promise.device].ids
-      let again = events.first { event in
-        event.dot.device != promise.dot.device && ids.contains(event.dot.device) && !used.contains(event.dot)
+      return events.filter { event in
+        event.dot.device != promise.dot.device && ids.contains(event.dot.device) && !there.contains(event.dot)
           && Self.isAlike(event.action, promise.action)
+      }.map(\.dot)
+    }
+    // Which event is whose doesn't show, so each must have one of its own: a matching.
+    var taker: [Dot: Int] = [:]
+    for (place, promise) in missing.enumerated() {
+      var tried: Set<Dot> = []
+      func finds(_ place: Int) -> Bool {
+        for dot in candidates[place] where tried.insert(dot).inserted {
+          guard taker[dot].map(finds) ?? true else { continue }
+          taker[dot] = place
+          return true
+        }
+        return false
       }
-      guard let again else {
+      guard finds(place) else {
         violated(
           .nothingLost,
           "\(promise.stack): \(promise.dot) of \(devices[promise.device].name) is nowhere: "
             + Self.shortened(promise.action))
         return
       }
-      used.insert(again.dot)
       count("events acted again")
     }
   }

@@ -27,13 +27,14 @@ extension World {
       network.duplicates = Double(fault.amount) / 1000
       later(fault.lasts) { $0.network.duplicates = 0 }
     case .newer: newerUntil[fault.places[0]] = now + fault.lasts
+    case .otherVersion: otherVersionUntil[fault.places[0]] = now + fault.lasts
     case .backup:
       guard case .device(let number) = fault.places[0], let backup = copy(devices[number], for: devices[number]) else {
         return false
       }
       devices[number].backup = backup
     case .stuck, .crash, .crashInDisk, .closed, .diskFull, .diskErrors, .clockJump, .clockAhead, .clockDrift, .restored,
-      .cloned, .lostSeconds, .lostStore, .moved:
+      .cloned, .lostSeconds, .lostStore, .moved, .wasNewer:
       switch fault.places[0] {
       case .device(let number): return happens(fault, to: devices[number])
       case .daemon(let number): return happens(fault, to: daemons[number])
@@ -77,7 +78,7 @@ extension World {
       device.port?.daemon = fault.amount
       if let port = device.port { cutAll(of: port, tellsClient: true) }
     case .connectionCut, .partition, .partitionOut, .partitionIn, .slowNetwork, .duplicates, .backup, .lostSeconds,
-      .lostStore, .newer:
+      .lostStore, .newer, .otherVersion, .wasNewer:
       return false
     }
     return true
@@ -109,8 +110,13 @@ extension World {
       giveDisk(daemon)
       reviewPromises()
       startDaemon(daemon, after: fault.lasts)
+    case .wasNewer:
+      endDaemon(daemon)
+      let isStored = storeUnreadable(daemon)
+      startDaemon(daemon, after: fault.lasts)
+      return isStored
     case .connectionCut, .partition, .partitionOut, .partitionIn, .slowNetwork, .duplicates, .backup, .closed,
-      .restored, .cloned, .moved, .newer:
+      .restored, .cloned, .moved, .newer, .otherVersion:
       return false
     }
     return true
@@ -191,6 +197,7 @@ extension World {
     network.slowness = 0
     network.duplicates = 0
     newerUntil = [:]
+    otherVersionUntil = [:]
     for partition in network.partitions { join(partition) }
     for disk in disks { disk.faults = SimulatedDisk.Faults() }
     for clock in daemons.map(\.clock) + devices.map(\.clock) {

@@ -1,14 +1,44 @@
+import EventLog
+import NavigationModel
 import WireFormat
 
 extension World {
   /// What goes over the network for a frame: somebody of a newer version says more than is known here.
   func asSent(_ bytes: [UInt8], by place: Place) -> [[UInt8]] {
+    if otherVersionUntil[place].map({ now < $0 }) == true, case .hello(var hello) = try? Message(decoding: bytes) {
+      count("greetings of another version")
+      hello.protocolVersion += 1
+      return [Message.hello(hello).encoded()]
+    }
     guard newerUntil[place].map({ now < $0 }) == true, bytes.count < 100_000,
       let message = try? Message(decoding: bytes)
     else { return [bytes] }
     count("messages of a newer version")
     // A field that isn't known, in the message and beside it, and a message of an unknown kind before it.
     return [Self.unknownKind, message.newer(Self.unknownField).encoded() + Self.unknownField]
+  }
+
+  /// A device of a newer version did something at this daemon: two events, of which the first is of a kind that isn't
+  /// known, and the second rests on it.
+  ///
+  /// - Returns: false if the disk doesn't take them.
+  func storeUnreadable(_ daemon: SimulatedDaemon) -> Bool {
+    guard let disk = daemon.disk else { return false }
+    let stack = daemon.random.pick(setting.stacks)
+    let device = DeviceID(high: daemon.random.next(), low: daemon.random.next())
+    var chains = StackChains(stack: stack)
+    let events: [(dot: Dot, bytes: [UInt8])] = [(Dot(device, 1), [0x06, 1, 2, 3]), (Dot(device, 2), [0x07])]
+    for event in events {
+      guard (try? chains.receive(event.dot, event.bytes)) == .some(nil) else {
+        preconditionFailure("an event that can be read")
+      }
+    }
+    let append = LogAppend(
+      stack: stack, policy: disk.contents.info(of: stack)?.policy ?? policy, batch: EventBatch(events),
+      heads: [StoredHead(device: device, sequence: 2, digest: chains.digest(of: device))], newestTime: 0)
+    guard case .done = disk.write(.appends([append])).ending else { return false }
+    count("events of an unknown kind", events.count)
+    return true
   }
 
   /// Field 99 with the bytes "new".

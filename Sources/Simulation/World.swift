@@ -32,6 +32,8 @@ final class World {
   var shown: [Shown.Key: Shown] = [:]
   /// Who speaks a newer version, until when.
   var newerUntil: [Place: Int] = [:]
+  /// Who greets with another version of the protocol, and until when.
+  var otherVersionUntil: [Place: Int] = [:]
   /// Nothing goes wrong any more.
   var isHealed = false
 

@@ -21,7 +21,9 @@ extension Engine {
   /// After events were taken in: whether an own id has several histories now, or something was passed over.
   mutating func lookForForks(_ name: StackName, at now: Moment) {
     guard let stack = stacks[name]?.replica else { return }
-    if let device = replica.device, stack.chains.retired.contains(device) { forked(name, [device]) }
+    if let device = replica.device, stack.isOwnElsewhere || stack.chains.retired.contains(device) {
+      forked(name, [device])
+    }
     if stack.needsHistory { return beginAgain(name, at: now) }
     if stack.takePassedOver() {
       toRefollow.insert(name)

@@ -59,6 +59,7 @@ extension Engine {
       stack.wasLive = old.wasLive
       self.stacks[name] = stack
       core.follow(name, policy: opened.policy, now: now.monotonic)
+      toRefollow.remove(name)
       dirty.insert(name)
     }
     core.start(now: now.monotonic)
@@ -117,6 +118,7 @@ extension Engine {
         throw error
       }
       replica.note(name)
+      replica.settle(name)
       guard commit(at: now) else { throw storageProblem ?? .closed(name.description) }
       do throws(LogError) { try Incarnation.endRedo(of: name, log) } catch { throw ClientError(error) }
       redos[name] = nil

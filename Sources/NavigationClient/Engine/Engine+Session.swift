@@ -53,9 +53,10 @@ extension Engine {
       stop(name, ClientError(code, about: name.description, reason: reason, isRetriable: isWaiting))
     case .forked(let name, let devices): forked(name, devices)
     case .live(let name):
-      guard stacks[name] != nil, isRead(name, at: now) else { return }
+      guard stacks[name]?.leavesOut == false, isRead(name, at: now) else { return }
       overcome(name)
-      redo(name, at: now)
+      // All of it is there unless something was passed over, for which it is followed anew.
+      if !toRefollow.contains(name) { redo(name, at: now) }
       stacks[name]?.isLive = true
       if stacks[name]?.wasLive == false {
         commit(at: now)
@@ -197,6 +198,7 @@ extension Engine {
   mutating func failedToRead(_ name: StackName, _ error: ClientError, at now: Moment) {
     stop(name, error)
     guard error.isRetriable else { return core.unfollow(name) }
+    stacks[name]?.leavesOut = true
     toRefollow.insert(name)
     refollowAt = refollowAt ?? now.monotonic + 1000
   }
@@ -204,11 +206,10 @@ extension Engine {
   // MARK: Events
 
   private mutating func receive(_ batch: EventBatch, of name: StackName, at now: Moment) {
-    // After a commit that failed all of it comes again: what comes before that lacks what wasn't stored.
-    guard let stack = stacks[name], !toRefollow.contains(name) else { return }
+    guard let stack = stacks[name], !stack.leavesOut else { return }
     stack.replica.notesEvents = stack.wasLive && stack.hub.hasChangeReaders
     do throws(ChainFault) {
-      try replica.receive(batch, of: name)
+      try replica.receive(batch, of: name, takesOwn: redos[name] != nil)
       stacks[name]?.faults = 0
     } catch {
       if stack.faults < 3 {
@@ -260,6 +261,7 @@ extension Engine {
         dirty.insert(name)
       }
       // What was received has to come again, and what is sent has to be what is stored.
+      for stack in pending { stacks[stack.name]?.leavesOut = true }
       toRefollow.formUnion(pending.map(\.name))
       refollowAt = refollowAt ?? now.monotonic + 1000
       return false

@@ -34,6 +34,8 @@ struct Engine: LoopHandler {
     var lastChange: StackChange?
     /// The daemon's policy is to be taken over.
     var adopts = false
+    /// What comes rests on what couldn't be stored or read: it is left out until the stack is followed anew.
+    var leavesOut = false
     /// Batches that couldn't be taken in, in a row.
     var faults = 0
   }
@@ -223,6 +225,7 @@ struct Engine: LoopHandler {
     if let refollowAt, now.monotonic >= refollowAt {
       self.refollowAt = nil
       for name in toRefollow.sorted() where stacks[name] != nil {
+        stacks[name]?.leavesOut = false
         core.follow(name, policy: stacks[name]?.replica.policy, now: now.monotonic)
       }
       toRefollow = []

@@ -107,7 +107,9 @@ struct Redo: Hashable, Sendable {
 
   /// Takes over, into a replica that holds all that the daemon has: the events that it only lacks, and the own events of
   /// every former id after the last that both histories share, in order and under the new id: the same action, values and
-  /// timestamp, own entries under their new names, the old ids' numbers in the context capped at what is shared.
+  /// timestamp, own entries under their new names, the old ids' numbers in the context capped at what is shared. A history
+  /// of another device that the daemon has another one of becomes a copy (see ``WireFormat/Fork``), and so does a former
+  /// id's if what another did rests on it.
   ///
   /// - Parameter former: the ids that the device had.
   /// - Parameter now: the daemon's time, in milliseconds since 1970. What is stamped too far ahead of it to be taken is
@@ -122,6 +124,11 @@ struct Redo: Hashable, Sendable {
       let old = try store.openKept(kept)
       var shared: [DeviceID: Int] = [:]
       for id in former { shared[id] = try sharedSequence(of: id, old, log, replica) }
+      // How much of each device an own event may say to have seen: what is the same in the new history, and rests on such.
+      var limits = shared
+      for head in try old.heads(of: stack) where shared[head.device] == nil {
+        limits[head.device] = try takeCopy(of: head.device, from: old, log, to: replica)
+      }
       var chains = StackChains(stack: stack)
       var offset = 0
       var names: [Dot: Dot] = [:]
@@ -136,7 +143,10 @@ struct Redo: Hashable, Sendable {
               throw LogError(.damaged, about: kept, error.description)
             }
             guard let common = shared[record.dot.device], let event else {
-              try? replica.takeOver(record.dot, bytes)
+              try takeOver(record.dot, bytes, from: old, log, to: replica)
+              if let event, limits[event.dot.device] == nil, limits.contains(where: { event.context[$0] > $1 }) {
+                limits[event.dot.device] = event.dot.sequence - 1
+              }
               continue
             }
             // What goes on from where the daemon's history ends is no other one: it stays as it is, for others may rest on it.
@@ -147,8 +157,13 @@ struct Redo: Hashable, Sendable {
             isLate = isLate || Self.isAhead(event.timestamp, of: now)
             if goesOn, !isLate, (try? replica.takeOver(record.dot, bytes)) != nil {
               shared[id] = record.dot.sequence
+              // Who has seen it has seen what it rests on, whatever that is in the new history.
+              limits[id] = record.dot.sequence
+              for element in event.context.elements where limits[element.device].map({ $0 < element.sequence }) == true {
+                limits[element.device] = element.sequence
+              }
             } else if record.dot.sequence > common {
-              context.join(capped(event, shared, replica))
+              context.join(capped(event, limits, replica))
               let again = Event(
                 dot: Dot(device, replica.chains.vector[device] + 1), context: context,
                 timestamp: isLate ? replica.fold.newestTimestamp.next(at: now) : event.timestamp,
@@ -164,6 +179,45 @@ struct Redo: Hashable, Sendable {
       }
       try replica.refold(from: log)
     } catch { throw ClientError(error) }
+  }
+
+  /// Takes over what another did. It may rest on what this device did under a former id and did otherwise in the daemon's
+  /// history, and is held if that is.
+  private func takeOver(
+    _ dot: Dot, _ bytes: [UInt8], from old: any EventLogReader, _ log: any EventLog, to replica: StackReplica
+  ) throws(LogError) {
+    do throws(ChainFault) { try replica.takeOver(dot, bytes) } catch {
+      guard case .missingContext(let lacking) = error else { return }
+      for element in lacking.elements { try takeCopy(of: element.device, from: old, log, to: replica) }
+      // What still lacks something rests on what this store never had whole: its author, or who has all of it, brings it.
+      try? replica.takeOver(dot, bytes)
+    }
+  }
+
+  /// Copies the history that the old store has of a device, if the new one has another.
+  ///
+  /// - Returns: up to which sequence both have the same; nil if the new one has it whole, or only lacks its end.
+  @discardableResult
+  private func takeCopy(
+    of device: DeviceID, from old: any EventLogReader, _ log: any EventLog, to replica: StackReplica
+  ) throws(LogError) -> Int? {
+    let ours = try old.heads(of: stack).first { $0.device == device }?.sequence ?? 0
+    guard ours > 0 else { return nil }
+    let common = try sharedSequence(of: device, old, log, replica)
+    let runs: [EventBatch.Run]
+    if replica.chains.retired.contains(device) {
+      guard common < ours else { return nil }
+      runs =
+        replica.chains.additions(for: device, entries: try old.events(of: device, in: stack, sequences: 1...ours)) ?? []
+    } else {
+      guard common < min(ours, replica.chains.vector[device]) else { return nil }
+      let entries = try old.events(of: device, in: stack, sequences: 1...ours)
+      runs = replica.chains.copy(of: device, entries: entries, differingAt: common + 1)
+    }
+    do throws(ChainFault) { try replica.takeOver(runs) } catch {
+      throw LogError(.damaged, about: kept, "the history of \(device) can't be copied: \(error)")
+    }
+    return common
   }
 
   /// Whether a daemon whose time that is would not take an event of that stamp.
@@ -191,11 +245,11 @@ struct Redo: Hashable, Sendable {
   }
 
   /// What the author held, as far as the new history has it.
-  private func capped(_ event: Event, _ shared: [DeviceID: Int], _ replica: StackReplica) -> VersionVector {
+  private func capped(_ event: Event, _ limits: [DeviceID: Int], _ replica: StackReplica) -> VersionVector {
     var context = event.context
     context[event.dot.device] = event.dot.sequence - 1
     var result = context.met(with: replica.chains.reach)
-    for (id, common) in shared where result[id] > common { result[id] = common }
+    for (id, limit) in limits where result[id] > limit { result[id] = limit }
     return result
   }
 

@@ -74,12 +74,14 @@ package final class Replica {
 
   /// Takes in those events of a batch that the stack lacks; none if the stack can't be read again after a failure.
   ///
+  /// - Parameter takesOwn: whether own events that aren't held are taken, too: of a stack that is begun again, which a copy
+  ///   of this device's folder may have done before. Otherwise they are another's.
   /// - Throws: at the first that can't be; those before it are in.
-  package func receive(_ batch: EventBatch, of name: StackName) throws(ChainFault) {
+  package func receive(_ batch: EventBatch, of name: StackName, takesOwn: Bool = false) throws(ChainFault) {
     guard let stack = stacks[name], (try? readAgain(name)) != nil else { return }
     defer { if stack.hasPending { changed.insert(name) } }
     defer { refold(stack) }
-    try stack.receive(batch, own: device, log: log)
+    try stack.receive(batch, own: device, takesOwn: takesOwn, log: log)
   }
 
   /// Folds a stack anew if what was taken in can't be folded as it came, and copies what is to be copied.

@@ -125,6 +125,16 @@ extension StackReplica {
   /// Whether events of a newer format are held, so that what is shown isn't all.
   package var needsNewerVersion: Bool { claims != nil && chains.hasUnreadable }
 
+  /// Takes in what is added to copies.
+  func takeOver(_ runs: [EventBatch.Run]) throws(ChainFault) {
+    for run in runs {
+      for (place, bytes) in run.events.enumerated() {
+        let dot = Dot(run.device, run.firstSequence + place)
+        take(try receive(dot, bytes, in: 0..<bytes.count), dot, bytes, isOwn: true)
+      }
+    }
+  }
+
   /// Copies the histories that are held of forked chains and that no copy has.
   func settle(_ log: any EventLogReader) throws(LogError) {
     var isNews = true
@@ -141,13 +151,8 @@ extension StackReplica {
           chains.settled(chain)
         }
         do throws(ChainFault) {
-          for run in runs {
-            for (place, bytes) in run.events.enumerated() {
-              let dot = Dot(run.device, run.firstSequence + place)
-              take(try receive(dot, bytes, in: 0..<bytes.count), dot, bytes, isOwn: true)
-            }
-            isNews = true
-          }
+          try takeOver(runs)
+          if !runs.isEmpty { isNews = true }
         } catch { throw LogError(.damaged, about: name.description, error.description) }
       }
       try refold(from: log)
@@ -244,11 +249,17 @@ extension StackReplica {
     return try? log.events(of: dot.device, in: name, sequences: dot.sequence...dot.sequence).first
   }
 
-  /// Whether an event can't be taken in because of what was passed over, or comes in copies later.
+  /// Whether an event can't be taken in because of what was passed over, or comes in copies later: a chain of ours that
+  /// isn't known to be the daemon's as far as we hold it may be another history, which the daemon doesn't say.
   func mayLack(_ fault: ChainFault) -> Bool {
-    guard !disputed.isEmpty || passedOver || chains.isForked else { return false }
+    let isUncertain = !disputed.isEmpty || passedOver || isOwnElsewhere || chains.isForked
     return switch fault {
-    case .gap, .missingContext: true
+    case .gap: isUncertain
+    case .missingContext(let lacking):
+      isUncertain
+        || lacking.elements.contains { wanted in
+          agreed.map { $0[wanted.device] < chains.vector[wanted.device] } ?? false
+        }
     case .duplicate, .fork, .malformed, .unwritable: false
     }
   }

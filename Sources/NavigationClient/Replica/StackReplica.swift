@@ -55,6 +55,8 @@ package final class StackReplica {
   package internal(set) var disputed: Set<DeviceID> = []
   /// Something was passed over: the daemon is to be asked anew.
   var passedOver = false
+  /// Another goes on with this replica's own history, under the same device id: what it did is not taken for our own.
+  private(set) var isOwnElsewhere = false
 
   /// An event that was taken in, and what is shown after it.
   package struct Applied {
@@ -227,10 +229,17 @@ package final class StackReplica {
   ///
   /// - Parameters:
   ///   - own: the device's id: its own events come back to it.
+  ///   - takesOwn: whether own events that it lacks are taken, too.
   ///   - log: the local log, to compare what is held with what came.
   /// - Throws: at the first that can't be; those before it are in.
-  package func receive(_ batch: EventBatch, own: DeviceID? = nil, log: (any EventLogReader)? = nil) throws(ChainFault) {
+  package func receive(
+    _ batch: EventBatch, own: DeviceID? = nil, takesOwn: Bool = false, log: (any EventLogReader)? = nil
+  ) throws(ChainFault) {
     for record in batch.records where isNew(record, of: batch, own: own, log) {
+      guard takesOwn || record.dot.device != own else {
+        isOwnElsewhere = true
+        continue
+      }
       do throws(ChainFault) {
         take(try receive(record.dot, batch.bytes, in: record.range), record.dot, batch, record.range)
       } catch {

@@ -78,7 +78,8 @@ extension ServerCore {
         let detail =
           "the device's clock is ahead: the event is of \(event.timestamp.milliseconds) and the daemon's time is "
           + "\(latest - Self.clockMilliseconds), in milliseconds since 1970; set the device's clock right"
-        reject(event.dot, slot, .clockAhead, detail, to: run.peer, at: moment)
+        // By its place in the chain, which in a copy isn't the event's own dot: who appended it knows it by that.
+        reject(Dot(device, rest.firstSequence), slot, .clockAhead, detail, to: run.peer, at: moment)
         return true
       }
       if let fault = taken.fault {
