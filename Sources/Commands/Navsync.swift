@@ -25,7 +25,7 @@ package struct Navsync: ParsableCommand {
       Log.self, Replay.self, Diff.self, Blame.self, Conflicts.self, Stats.self, Fold.self,
       Export.self, Import.self, Verify.self, Backup.self, RestoreBackup.self,
       Interface.self,
-      Keys.self,
+      PairWithDaemon.self, Keys.self,
       FeedTopicCommand.self, Bench.self, Completion.self, ManualPages.self, Version.self,
     ])
 

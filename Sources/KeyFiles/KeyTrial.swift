@@ -92,8 +92,9 @@ public struct KeyTrial: Sendable {
   }
 
   /// The daemon says which key it changes to.
-  public func heard(next key: PublicKey) {
-    guard !servers.isEmpty else { return }
+  public mutating func heard(next key: PublicKey) {
+    guard !servers.isEmpty, !servers.contains(key) else { return }
+    servers.append(key)
     try? folder?.keep(next: key, ofDaemonAt: endpoint)
   }
 }

@@ -91,7 +91,7 @@ extension World {
     switch message {
     case .append, .accepted, .live, .presence, .ping, .pong, .range, .follow: return true
     case .hello, .welcome, .refused, .following, .events, .rejected, .credit, .unfollow, .list, .listing,
-      .statusRequest, .statusReport:
+      .statusRequest, .statusReport, .pair, .paired:
       return false
     }
   }

@@ -75,6 +75,8 @@ extension Message {
     case .statusRequest(let part): .statusRequest(with(part, \.unknown))
     case .statusReport(let part): .statusReport(with(part, \.unknown))
     case .range(let part): .range(with(part, \.unknown))
+    case .pair(let part): .pair(with(part, \.unknown))
+    case .paired(let part): .paired(with(part, \.unknown))
     }
   }
 }

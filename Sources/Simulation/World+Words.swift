@@ -66,6 +66,8 @@ extension World {
     case .listing: "listing"
     case .statusRequest: "status request"
     case .statusReport: "status report"
+    case .pair: "pair"
+    case .paired(let paired): "paired as \(paired.name)"
     }
   }
 }

@@ -16,6 +16,7 @@ final class AccessControl: Sendable {
     /// Until when whoever has a code may be a stranger, in monotonic milliseconds.
     var strangersUntil = 0
     var refused = 0
+    var change: KeyChange?
   }
 
   private struct Gates: Sendable {
@@ -38,6 +39,8 @@ final class AccessControl: Sendable {
 
   var rules: AccessRules { state.withLock { $0.rules } }
   var keys: KeyPair { state.withLock { $0.keys } }
+  /// The change of the daemon's keys that is under way.
+  var change: KeyChange? { state.withLock { $0.change } }
   /// Handshakes that were refused since the start.
   var refusedHandshakes: Int { state.withLock { $0.refused } }
 
@@ -77,17 +80,36 @@ final class AccessControl: Sendable {
 
   /// Reads the folder again. What can't be read leaves everything as it was.
   ///
-  /// - Returns: whether connections have to be cut: a key lost all that it was allowed, or the daemon's keys are others.
+  /// - Returns: whether connections have to be cut: a key lost all that it was allowed, the daemon's keys are others, or
+  ///   everybody has to hear that they will be.
   func reload() throws(KeyFileError) -> Bool {
     let rules = try folder.rules()
     guard let keys = try folder.keys() else {
       throw KeyFileError(.notFound, folder.secretPath(), "the daemon's keys are gone; those it had stay in use")
     }
+    let change = try folder.change()
+    let now = Moment.now()
+    // Whoever waits for a code that can't be read is refused; everything else goes on.
+    let open = (try? folder.offer()).map { max(0, $0.until - now.wall) } ?? 0
     return state.withLock { state in
-      let cuts = !state.rules.keys.isSubset(of: rules.keys) || keys != state.keys
+      let cuts = !state.rules.keys.isSubset(of: rules.keys) || keys != state.keys || change != state.change
       state.rules = rules
       state.keys = keys
+      state.change = change
+      state.strangersUntil = now.monotonic + open
       return cuts
+    }
+  }
+
+  /// Redeems a code's secret.
+  func redeem(_ secret: [UInt8], for key: PublicKey, name: String) -> KeyFolder.Redeemed {
+    let now = Moment.now()
+    // Before any file is read, lest somebody keeps the daemon busy with guesses.
+    let isOpen = state.withLock { now.monotonic < $0.strangersUntil }
+    guard isOpen else { return .refused("no code is open at this daemon; 'navsyncd pair' makes one") }
+    do throws(KeyFileError) { return try folder.redeem(secret, for: key, name: name, at: now.wall) } catch {
+      log.audit(.error, "a code can't be redeemed", [("problem", "\(error)")])
+      return .refused("the daemon can't write its rules; its log says why")
     }
   }
 }

@@ -18,8 +18,16 @@ extension DaemonHandler {
       return log.write(.info, "there are no keys, and so nothing to read again")
     }
     do {
+      let before = access.keys.publicKey
       let cuts = try access.reload()
       core.accessChanged(access.rules, at: moment)
+      if access.keys.publicKey != before {
+        log.audit(.info, "the daemon's keys are others now", [("key", "\(access.keys.publicKey)")])
+      }
+      if let change = access.change, change.key != core.nextKey {
+        log.audit(.info, "a change of keys is told to everybody", [("key", "\(change.key)")])
+      }
+      core.nextKey = access.change?.key
       // Requests of who lost their rights are refused from here on; this ends the connections.
       if cuts { reopenSockets(at: moment) }
       serving?.tell(try access.folder.stamp())
@@ -65,6 +73,40 @@ extension DaemonHandler {
         log.write(.error, "can't listen again; trying further", [("problem", "\(error)")])
         reopening.append(again)
         reopenAt = moment.milliseconds + 500
+      }
+    }
+  }
+
+  /// When the daemon's keys are to change, in monotonic milliseconds.
+  var changeDeadline: Int? {
+    guard let change = access?.change else { return nil }
+    let now = Moment.now()
+    return now.monotonic + max(0, change.at - now.wall)
+  }
+
+  /// The time of the new keys has come.
+  mutating func changeKeys(at moment: ServerCore.Moment) {
+    guard let access, let change = access.change, change.at <= moment.wall else { return }
+    do {
+      try access.folder.finishChange()
+      reloadAccess(at: moment)
+    } catch {
+      log.write(.error, "the daemon's keys can't be changed; trying further", [("problem", "\(error)")])
+    }
+  }
+
+  /// Who has a code that a person brought.
+  mutating func redeem(at moment: ServerCore.Moment) {
+    for redemption in core.takeRedemptions() {
+      guard let access else { continue }
+      switch access.redeem(redemption.secret, for: redemption.key, name: redemption.name) {
+      case .granted(let rule):
+        reloadAccess(at: moment)
+        core.redeemed(redemption, rule, reason: "", at: moment)
+      case .refused(let reason):
+        core.redeemed(redemption, nil, reason: reason, at: moment)
+        // It may have been the last try.
+        reloadAccess(at: moment)
       }
     }
   }

@@ -93,7 +93,9 @@ package struct DaemonHandler: LoopHandler {
     openLinks(at: ServerCore.Moment(Moment.now()))
   }
 
-  package var deadline: Int? { [core.deadline, stopAt, linkDeadline, reopenAt].compactMap(\.self).min() }
+  package var deadline: Int? {
+    [core.deadline, stopAt, linkDeadline, reopenAt, changeDeadline].compactMap(\.self).min()
+  }
 
   // MARK: What happens
 
@@ -172,6 +174,7 @@ package struct DaemonHandler: LoopHandler {
     let moment = ServerCore.Moment(now)
     if let deadline = core.deadline, deadline <= now.monotonic { core.timerFired(at: moment) }
     if let reopenAt, reopenAt <= now.monotonic { bindAgain(at: moment) }
+    changeKeys(at: moment)
     if let access { core.report("handshakes_refused", access.refusedHandshakes) }
     linkTimers(at: moment)
     carryOut(at: moment)
@@ -192,6 +195,7 @@ package struct DaemonHandler: LoopHandler {
   mutating func carryOut(at moment: ServerCore.Moment) {
     while true {
       let didAnything = carryOutLinks(at: moment)
+      redeem(at: moment)
       let actions = core.drain()
       keepAdoptedPolicies()
       keepClaims()

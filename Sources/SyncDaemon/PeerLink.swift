@@ -1,3 +1,4 @@
+import Access
 import EventLog
 import KeyFiles
 package import NavigationModel
@@ -171,6 +172,7 @@ extension DaemonHandler {
       links[place].core.received(bytes, at: moment)
       // What it reads of the own daemon has to be answered before the next input.
       carryOut(at: moment)
+      if let key = PublicKey(bytes: links[place].core.nextKey) { links[place].keys.heard(next: key) }
       if links[place].socket != socket { return }
     }
   }

@@ -138,6 +138,8 @@ public final class SyncDaemon: Sendable {
     }
     if let access {
       let serving = try Serving(access.folder, endpoints: sockets.endpoints.map(\.description))
+      // Only now, when it is proved that strangers are refused, does a code that is open count.
+      _ = try access.reload()
       serving.tell(try access.folder.stamp())
       sockets.serving = serving
     }
@@ -163,9 +165,11 @@ public final class SyncDaemon: Sendable {
     configuration.newestTime = max(time, opened.newestTime)
     // A connection takes one file; some are left for the log and the rest.
     configuration.maximumSessions = min(options.maximumSessions, max(ProcessSetup.prepare() - 64, 16))
-    return ServerCore(
+    var core = ServerCore(
       configuration, names: DeviceNameFact.names(in: opened.facts), access: access?.rules ?? AccessRules(),
       owners: OwnerFact.owners(in: opened.facts))
+    core.nextKey = access?.change?.key
+    return core
   }
 
   private static func links(

@@ -7,6 +7,8 @@ final class Programs {
   let state: String
   let socket: String
   private var started: [Process] = []
+  /// The line that the newest daemon said it is ready by.
+  private var ready = ""
 
   struct Result: Equatable {
     var code: Int32
@@ -37,14 +39,29 @@ final class Programs {
     return running
   }
 
+  /// Runs `navsync` as on a machine that no daemon runs on, and that none is named for.
+  func machine(_ words: String..., input: String = "") throws -> Result { try machine(words, input: input) }
+
+  func machine(_ words: [String], input: String = "") throws -> Result {
+    try run(try BuiltProgram.url("navsync").path, words, input: input, named: false)
+  }
+
   /// Runs a program to its end.
-  func run(_ path: String, _ words: [String]) throws -> Result {
+  ///
+  /// - Parameter named: whether this folder's daemon is named in the environment.
+  func run(_ path: String, _ words: [String], input: String = "", named: Bool = true) throws -> Result {
     try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = words
     process.environment = environment
-    process.standardInput = FileHandle.nullDevice
+    if !named {
+      process.environment?["NAVSYNC_DAEMON"] = nil
+      process.environment?["XDG_RUNTIME_DIR"] = state + "/none"
+    }
+    let inputFile = URL(fileURLWithPath: "\(state)/input-\(UUID().uuidString)")
+    try Data(input.utf8).write(to: inputFile)
+    process.standardInput = try FileHandle(forReadingFrom: inputFile)
     let files = ["output", "error"].map { URL(fileURLWithPath: "\(state)/\($0)-\(UUID().uuidString)") }
     for file in files { try Data().write(to: file) }
     process.standardOutput = try FileHandle(forWritingTo: files[0])
@@ -60,27 +77,44 @@ final class Programs {
   /// Starts a daemon on this state folder, and waits until it serves.
   ///
   /// - Parameters:
+  ///   - endpoints: where it listens beside its own socket.
   ///   - peers: other daemons that it follows.
   ///   - through: a program that becomes the one that its arguments name, such as `env` or `nohup`. The first makes
   ///     sure that no signal is ignored because the tests ignore it.
-  func startDaemon(through wrapper: String? = nil, peers: [String] = []) throws -> Process {
+  func startDaemon(
+    through wrapper: String? = nil, listening endpoints: [String] = [], peers: [String] = []
+  ) throws -> Process {
     let process = Process()
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: wrapper ?? "/usr/bin/env")
     process.arguments =
       (wrapper == nil ? ["--default-signal=HUP"] : [])
-      + [try BuiltProgram.url("navsyncd").path, "--listen", endpoint, "--log-level", "error"]
-      + peers.flatMap { ["--peer", $0] }
+      + [try BuiltProgram.url("navsyncd").path, "--listen", endpoint, "--log-level", "info"]
+      + endpoints.flatMap { ["--listen", $0] } + peers.flatMap { ["--peer", $0] }
     process.environment = environment
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
+    try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+    _ = FileManager.default.createFile(atPath: logPath, contents: nil)
+    process.standardError = FileHandle(forWritingAtPath: logPath)
     try process.run()
     started.append(process)
     try output.fileHandleForWriting.close()
-    try #require(try output.fileHandleForReading.read(upToCount: 6) == Data("ready:".utf8))
+    ready = ""
+    while !ready.hasSuffix("\n"), let more = try output.fileHandleForReading.read(upToCount: 1) {
+      ready += String(decoding: more, as: UTF8.self)
+    }
+    try #require(ready.hasPrefix("ready:"), "\(daemonLog())")
     return process
   }
+
+  private var logPath: String { state + "/daemon.log" }
+
+  /// What the newest daemon wrote so far.
+  func daemonLog() -> String { (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "" }
+
+  /// Where the newest daemon listens to others.
+  func daemonEndpoint() -> String? { ready.split(separator: " ").first { $0.hasPrefix("tcp://") }.map(String.init) }
 
   fileprivate func end() {
     for process in started {

@@ -209,4 +209,68 @@ struct KeyTests {
       #expect(listing.stacks.map(\.stack) == ["alice/main"])
     }
   }
+
+  /// The old keys serve until their time is over, and tell of the new ones; then these serve.
+  @Test func keysChangeWhenTheirTimeHasCome() async throws {
+    try await Self.withPlace { place in
+      let phone = try KeyPair.generate()
+      try place.allow(phone.publicKey, "phone")
+      let daemon = try place.start()
+      defer { daemon.stop() }
+      let old = try place.curve(phone)
+      let before = try TestClient.connected(to: daemon.endpoints[0], curve: old)
+      #expect(before.nextKey == [])
+      let change = try place.keys.beginChange(at: Moment.now().wall + 1500)
+      try place.reload(daemon)
+      let between = try TestClient.connected(to: daemon.endpoints[0], curve: old)
+      #expect(between.nextKey == change.key.bytes)
+      let local = try TestClient.connected(to: daemon.endpoints[1])
+      #expect(local.nextKey == [], "there are no keys on that way")
+      while try place.keys.change() != nil { sched_yield() }
+      let after = try TestClient.connected(
+        to: daemon.endpoints[0], curve: .client(phone, server: change.key))
+      #expect(after.nextKey == [])
+    }
+  }
+
+  /// Over a code's time strangers get as far as to redeem it, and no further.
+  @Test func aStrangerMayRedeemACodeAndNothingElse() async throws {
+    try await Self.withPlace { place in
+      let daemon = try place.start()
+      defer { daemon.stop() }
+      let (stranger, other) = (try KeyPair.generate(), try KeyPair.generate())
+      let secret = (0..<16).map { UInt8($0) }
+      try place.keys.keep(
+        PairingOffer(
+          secret: secret, until: Moment.now().wall + 600_000, name: nil, scope: .everySpace, verbs: [.read, .act]))
+      try place.reload(daemon)
+      let client = try TestClient(daemon.endpoints[0], curve: try place.curve(stranger))
+      for message: Message in [.hello(Hello()), .list(List()), .pair(Pair(secret: [1], name: "x"))] {
+        try client.send(message)
+        guard case .refused(let refused) = try client.receive() else {
+          Issue.record("not refused: \(message)")
+          continue
+        }
+        #expect(refused.code == .notAuthorised)
+      }
+      #expect(
+        try TestClient.isRefused(by: daemon.feedEndpoints[0], as: .sub, curve: try place.curve(other)),
+        "no feed for strangers")
+      try client.send(.pair(Pair(secret: secret, name: "phone")))
+      guard case .paired(let paired) = try client.receive() else {
+        Issue.record("not paired")
+        return
+      }
+      #expect(paired.name == "phone" && paired.space == "*" && paired.may == "read,act")
+      try client.send(.hello(Hello()))
+      try client.wait { if case .welcome = $0 { true } else { false } }
+      // The door is closed behind it.
+      #expect(try TestClient.isRefused(by: daemon.endpoints[0], curve: try place.curve(other)))
+      // What is local has no key that could be paired.
+      let local = try TestClient.connected(to: daemon.endpoints[1])
+      try local.send(.pair(Pair(secret: secret, name: "phone")))
+      guard case .refused(let refused) = try local.receive() else { return }
+      #expect(refused.about == .pair)
+    }
+  }
 }

@@ -40,11 +40,17 @@ final class TestClient {
     return client
   }
 
+  /// What the last `Welcome` said of the daemon's next key.
+  var nextKey: [UInt8]? {
+    for case .welcome(let welcome) in received.reversed() { return welcome.nextKey }
+    return nil
+  }
+
   /// Whether the handshake is answered by 400.
-  static func isRefused(by endpoint: Endpoint, curve: Curve) throws -> Bool {
+  static func isRefused(by endpoint: Endpoint, as kind: Socket.Kind = .dealer, curve: Curve) throws -> Bool {
     var options = SocketOptions()
     options.curve = curve
-    let socket = try OpenSocket(.dealer, endpoint, options, number: Loop.nextNumber(), lock: nil)
+    let socket = try OpenSocket(kind, endpoint, options, number: Loop.nextNumber(), lock: nil)
     defer { socket.close(lingerMilliseconds: 0) }
     try socket.socket.connect(endpoint)
     let end = Moment.now().monotonic + patience

@@ -134,10 +134,11 @@ struct Generator {
       var limits = Limits()
       limits.credit = number()
       limits.follows = number()
-      return .welcome(
-        Welcome(
-          daemon: device(), epoch: random.next(), serverTime: number(), limits: limits, feedEndpoint: text(),
-          software: text()))
+      var welcome = Welcome(
+        daemon: device(), epoch: random.next(), serverTime: number(), limits: limits, feedEndpoint: text(),
+        software: text())
+      welcome.nextKey = bytes()
+      return .welcome(welcome)
     case 2:
       return .refused(
         Refused(
@@ -199,11 +200,13 @@ struct Generator {
           endpoints: (0..<below(3)).map { _ in text() },
           counters: (0..<below(4)).map { _ in StatusReport.Counter(name: text(), value: number()) },
           peers: (0..<below(3)).map { _ in peer() }))
+    case 19: return .pair(Pair(secret: bytes(), name: text()))
+    case 20: return .paired(Paired(name: text(), space: text(), may: text()))
     case _: return .range(RangeRequest(stack: text(), epoch: random.next(), from: number(), to: number()))
     }
   }
 
-  static let messageKinds = 20
+  static let messageKinds = 22
 
   private mutating func peer() -> StatusReport.Peer {
     var peer = StatusReport.Peer(

@@ -196,6 +196,11 @@ import Testing
           devices: [.init(device: id, name: "phone", connected: true, lastSeen: 4)], last: true))
     ),
     ("status_request { }", .statusRequest(StatusRequest())),
+    (#"pair { secret: "\001\002" name: "phone" }"#, .pair(Pair(secret: [1, 2], name: "phone"))),
+    (
+      #"paired { name: "phone" space: "*" may: "read,act" }"#,
+      .paired(Paired(name: "phone", space: "*", may: "read,act"))
+    ),
     (
       #"""
       status_report { software: "s" daemon: \#(idText) epoch: 1 started_at: 2 store: "memory" endpoints: "ipc://x"

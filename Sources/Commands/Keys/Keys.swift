@@ -12,7 +12,7 @@ package struct Keys: ParsableCommand {
       A key stands for whoever holds its secret half: a person's machine, or another daemon. 'navsyncd pair' and 'navsync \
       pair' make and exchange keys in one go; these commands do it by hand.
       """,
-    subcommands: [NewKeys.self, ShowKeys.self, AllowKey.self, RevokeKey.self])
+    subcommands: [NewKeys.self, ShowKeys.self, AllowKey.self, RevokeKey.self, RotateKeys.self])
 
   package init() {}
 }

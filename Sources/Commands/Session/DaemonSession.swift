@@ -1,3 +1,4 @@
+import Access
 import KeyFiles
 import NavigationModel
 import WireFormat
@@ -195,8 +196,13 @@ private struct SessionHandler: LoopHandler {
     lastHeard = now.monotonic
     lastPing = now.monotonic
     do {
-      arrivals.yield(
-        try messages.map { DaemonSession.Arrival(message: try Message(decoding: $0), bytes: $0.count) })
+      let arrived = try messages.map { DaemonSession.Arrival(message: try Message(decoding: $0), bytes: $0.count) }
+      for arrival in arrived {
+        if case .welcome(let welcome) = arrival.message, let key = PublicKey(bytes: welcome.nextKey) {
+          keys.heard(next: key)
+        }
+      }
+      arrivals.yield(arrived)
     } catch {
       arrivals.finish(throwing: CommandError(.damage, "the daemon sent what can't be read: \(error)"))
     }

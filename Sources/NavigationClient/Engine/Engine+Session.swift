@@ -1,4 +1,6 @@
+import Access
 import EventLog
+import KeyFiles
 import NavigationModel
 import Replication
 import WireFormat
@@ -72,7 +74,8 @@ extension Engine {
       dirty.insert(name)
     case .answer(let message): answered(message)
     case .state(let state): enter(state)
-    case .opened(let serverTime, _):
+    case .opened(let serverTime, let welcome):
+      if let key = PublicKey(bytes: welcome.nextKey) { trial.heard(next: key) }
       learnClock(serverTime - now.wall)
       for name in stacks.keys where stacks[name]?.problem?.code != .needsNewerVersion {
         stacks[name]?.problem = nil
@@ -97,8 +100,8 @@ extension Engine {
       if connection != .connected { stacks[name]?.isLive = false }
     }
     guard case .refused(let code, let reason) = state else { return }
-    let error = ClientError(
-      code, about: configuration.daemon?.description ?? "daemon", reason: reason, isRetriable: false)
+    let place = trial.endpoint.description
+    let error = ClientError(code, about: reason.contains(place) ? "" : place, reason: reason, isRetriable: false)
     failWaiters(error) { _ in true }
     failRequests(error)
   }

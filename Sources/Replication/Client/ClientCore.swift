@@ -256,7 +256,7 @@ extension ClientCore {
     case .presence(let message): presenceReceived(message, now: now)
     case .listing, .statusReport: put(.answer(message))
     // A client's own: a daemon that sends them is not worth an answer.
-    case .hello, .follow, .unfollow, .append, .credit, .ping, .list, .statusRequest, .range: break
+    case .hello, .follow, .unfollow, .append, .credit, .ping, .list, .statusRequest, .range, .pair, .paired: break
     }
   }
 

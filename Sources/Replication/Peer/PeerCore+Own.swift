@@ -17,7 +17,7 @@ extension PeerCore {
     case .rejected(let rejected): ownRejected(rejected, at: moment)
     case .refused(let refused): ownRefused(refused, at: moment)
     case .welcome, .hello, .follow, .live, .unfollow, .append, .credit, .ping, .pong, .presence, .list, .statusRequest,
-      .statusReport, .range:
+      .statusReport, .range, .pair, .paired:
       break
     }
     settle(at: moment)

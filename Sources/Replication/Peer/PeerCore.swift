@@ -58,6 +58,8 @@ package struct PeerCore: Hashable, Sendable {
   var since: Int
   var daemon: DeviceID?
   var problem = ""
+  /// The key that the other daemon says it changes to; empty without one.
+  package internal(set) var nextKey: [UInt8] = []
   /// Said once in the log.
   var told: Set<String> = []
   /// Events that were not taken in and will come again.
@@ -201,6 +203,7 @@ package struct PeerCore: Hashable, Sendable {
 
   private mutating func opened(_ welcome: Welcome, at moment: Moment) {
     session += 1
+    nextKey = welcome.nextKey
     daemon = welcome.daemon
     guard welcome.daemon != settings.daemon else {
       problem = "it is this daemon itself; name another one"

@@ -21,7 +21,7 @@ extension ServerCore {
     case .list(let list): list.space.isEmpty ? .nothing : .space(.read, list.space[...])
     case .statusRequest: .everySpace(.admin)
     case .hello, .welcome, .refused, .following, .events, .live, .unfollow, .accepted, .rejected, .credit, .ping, .pong,
-      .listing, .statusReport:
+      .listing, .statusReport, .pair, .paired:
       .nothing
     }
   }
@@ -86,6 +86,44 @@ extension ServerCore {
     counters.add(to: .requestsNotAuthorised)
     let reason = "not authorised: this daemon doesn't know the key; have it allowed there"
     reply(.refused(Refused(about: about, code: .notAuthorised, reason: reason)), to: peer, at: moment)
+  }
+
+  // MARK: Pairing
+
+  /// A code's secret that somebody with a key has: answered by `redeemed`.
+  package struct Redemption: Hashable, Sendable {
+    package var peer: Peer
+    package var key: PublicKey
+    package var secret: [UInt8]
+    package var name: String
+  }
+
+  mutating func pairReceived(_ pair: Pair, from peer: Peer, as principal: Principal, at moment: Moment) {
+    guard case .key(let key) = principal else {
+      let reason = "a connection without keys can't be paired: use the endpoint that the code names"
+      return refuse(.pair, .unsupported, reason, to: peer, at: moment)
+    }
+    redemptions.append(Redemption(peer: peer, key: key, secret: pair.secret, name: String(pair.name.prefix(64))))
+  }
+
+  /// What is to be asked of the daemon's folder, once.
+  package mutating func takeRedemptions() -> [Redemption] {
+    defer { redemptions = [] }
+    return redemptions
+  }
+
+  /// A secret was redeemed, and the rules are known by ``accessChanged(_:at:)``; or it was refused.
+  package mutating func redeemed(_ redemption: Redemption, _ rule: AccessRule?, reason: String, at moment: Moment) {
+    if let rule {
+      put(audit("paired", .key(redemption.key), [], redemption.peer))
+      let paired = Paired(name: "\(rule.name)", space: "\(rule.scope)", may: "\(rule.verbs)")
+      return reply(.paired(paired), to: redemption.peer, at: moment)
+    }
+    put(audit("pairing refused", .key(redemption.key), [.init("reason", reason)], redemption.peer))
+    counters.add(to: .requestsRefused)
+    counters.add(to: .requestsNotAuthorised)
+    let refused = Refused(about: .pair, code: .notAuthorised, reason: "not authorised: \(reason)")
+    reply(.refused(refused), to: redemption.peer, at: moment)
   }
 
   // MARK: Whose a device is

@@ -25,6 +25,9 @@ package struct ServerCore: Sendable {
   var owners: [DeviceID: PublicKey]
   var owned: [PublicKey: Int]
   var claims: [Claim] = []
+  var redemptions: [Redemption] = []
+  /// The key that the daemon changes to; who has one is told.
+  package var nextKey: PublicKey?
 
   var sessions: [Peer: Session] = [:]
   /// Slots are used again; nil is a free one.
@@ -127,6 +130,7 @@ extension ServerCore {
   mutating func received(
     _ message: Message, bytes: Int, from peer: Peer, as principal: Principal, at moment: Moment
   ) {
+    if case .pair(let pair) = message { return pairReceived(pair, from: peer, as: principal, at: moment) }
     guard access.knows(principal) else {
       return refuseStranger(principal, request(message)?.about ?? .hello, to: peer, at: moment)
     }
@@ -147,7 +151,7 @@ extension ServerCore {
     }
     guard mayHave(message, carriedOutFor: peer, at: moment) else { return }
     switch message {
-    case .hello: break
+    case .hello, .pair: break
     case .follow(let follow): onStack(follow.stack, .follow, message, bytes, from: peer, at: moment)
     case .append(let append): onStack(append.stack, .append, message, bytes, from: peer, at: moment)
     case .range(let range): onStack(range.stack, .range, message, bytes, from: peer, at: moment)
@@ -157,7 +161,7 @@ extension ServerCore {
     case .ping(let ping): pingReceived(ping, from: peer, at: moment)
     case .list(let list): listReceived(list, from: peer, at: moment)
     case .statusRequest: statusReceived(from: peer, at: moment)
-    case .welcome, .refused, .following, .events, .live, .accepted, .rejected, .pong, .listing, .statusReport:
+    case .welcome, .refused, .following, .events, .live, .accepted, .rejected, .pong, .listing, .statusReport, .paired:
       refuse(.message, .malformed, "a message that only a daemon sends", to: peer, at: moment)
     }
   }
@@ -171,7 +175,7 @@ extension ServerCore {
     case .list: (.list, "")
     case .statusRequest: (.status, "")
     case .hello, .welcome, .refused, .following, .events, .live, .unfollow, .append, .accepted, .rejected, .credit,
-      .ping, .pong, .listing, .statusReport:
+      .ping, .pong, .listing, .statusReport, .pair, .paired:
       nil
     }
   }
@@ -217,7 +221,7 @@ extension ServerCore {
     case .append(let append): appendReceived(append, bytes, slot, from: peer, at: moment)
     case .range(let range): rangeReceived(range, slot, from: peer, at: moment)
     case .hello, .welcome, .refused, .following, .events, .live, .unfollow, .accepted, .rejected, .credit, .ping,
-      .pong, .presence, .list, .listing, .statusRequest, .statusReport:
+      .pong, .presence, .list, .listing, .statusRequest, .statusReport, .pair, .paired:
       preconditionFailure("a message that is of no stack")
     }
   }
@@ -272,12 +276,11 @@ extension ServerCore {
             .init("device", hello.device?.description ?? "none"), .init("name", hello.name),
             .init("software", hello.software),
           ])))
-    reply(
-      .welcome(
-        Welcome(
-          daemon: configuration.daemon, epoch: configuration.epoch, serverTime: serverTime(moment),
-          limits: configuration.limits, feedEndpoint: configuration.feedEndpoint, software: configuration.software)),
-      to: peer, at: moment)
+    var welcome = Welcome(
+      daemon: configuration.daemon, epoch: configuration.epoch, serverTime: serverTime(moment),
+      limits: configuration.limits, feedEndpoint: configuration.feedEndpoint, software: configuration.software)
+    if principal != .local { welcome.nextKey = nextKey?.bytes ?? [] }
+    reply(.welcome(welcome), to: peer, at: moment)
   }
 
   /// The connection is gone, or the socket doesn't know the peer.

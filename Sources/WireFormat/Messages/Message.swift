@@ -25,6 +25,8 @@ public enum Message: Hashable, Sendable {
   case statusRequest(StatusRequest)
   case statusReport(StatusReport)
   case range(RangeRequest)
+  case pair(Pair)
+  case paired(Paired)
 }
 
 /// Fields of a newer protocol, byte by byte as received, written again after the known ones.
@@ -60,6 +62,8 @@ public struct Welcome: Hashable, Sendable {
   /// Where the feed can be subscribed to, empty if nowhere.
   public var feedEndpoint: String
   public var software: String
+  /// The public key that the daemon's connections will have in place of the present one; empty if none is to come.
+  public var nextKey: [UInt8] = []
   public var unknown: UnknownFields = []
 
   public init(
@@ -146,6 +150,7 @@ public struct Subject: RawRepresentable, Hashable, Sendable {
   public static let status = Subject(rawValue: 6)
   public static let presence = Subject(rawValue: 7)
   public static let message = Subject(rawValue: 8)
+  public static let pair = Subject(rawValue: 9)
 }
 
 /// A request that is not carried out.

@@ -24,7 +24,8 @@ enum ServerText {
 
   static func message(_ message: Message) -> String {
     switch message {
-    case .hello, .follow, .unfollow, .append, .credit, .ping, .list, .statusRequest, .range: "\(message)"
+    case .hello, .follow, .unfollow, .append, .credit, .ping, .list, .statusRequest, .range, .pair, .paired:
+      "\(message)"
     case .welcome(let it): "welcome epoch=\(it.epoch) time=\(it.serverTime) \(it.software)"
     case .refused(let it):
       "refused \(subject(it.about))\(it.stack.isEmpty ? "" : " " + it.stack) \(code(it.code)): \(short(it.reason))"
@@ -79,7 +80,7 @@ enum ServerText {
   private static func subject(_ subject: Subject) -> String {
     [
       Subject.hello: "hello", .follow: "follow", .append: "append", .range: "range", .list: "list", .status: "status",
-      .presence: "presence", .message: "message",
+      .presence: "presence", .message: "message", .pair: "pair",
     ][subject] ?? "subject \(subject.rawValue)"
   }
 }

@@ -27,6 +27,8 @@ extension Message {
     case .statusRequest(let part): fields.message(18, part)
     case .statusReport(let part): fields.message(19, part)
     case .range(let part): fields.message(20, part)
+    case .pair(let part): fields.message(21, part)
+    case .paired(let part): fields.message(22, part)
     }
     return fields.bytes
   }
@@ -73,6 +75,8 @@ extension Message {
     case 18: .statusRequest(try fields.message())
     case 19: .statusReport(try fields.message())
     case 20: .range(try fields.message())
+    case 21: .pair(try fields.message())
+    case 22: .paired(try fields.message())
     case _: nil
     }
   }

@@ -35,6 +35,7 @@ extension Welcome: FieldCodable {
       case 4: limits = try fields.message()
       case 5: feedEndpoint = try fields.text()
       case 6: software = try fields.text()
+      case 7: nextKey = try fields.run()
       case _: try fields.unknown(&unknown)
       }
     }
@@ -48,6 +49,7 @@ extension Welcome: FieldCodable {
     fields.message(4, limits)
     fields.text(5, feedEndpoint)
     fields.text(6, software)
+    fields.run(7, nextKey)
     fields.unknown(unknown)
   }
 }
