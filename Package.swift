@@ -151,8 +151,9 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "Access", "Commands", "ArgumentParsing", "EventLog", "KeyFiles", "NavigationModel", "WireFormat", "ZeroMQ",
-        "TestSupport",
+        "Access", "Commands", "ArgumentParsing", "EventLog", "KeyFiles", "NavigationModel", "StackHistory",
+        "WireFormat",
+        "ZeroMQ", "TestSupport",
       ],
       exclude: ["Golden"],
       swiftSettings: common),
@@ -181,7 +182,8 @@ let package = Package(
     .testTarget(
       name: "SharedNavigationTests",
       dependencies: [
-        "SharedNavigation", "NavigationClient", "NavigationModel", "TerminalUI", "SyncDaemon", "Locking", "ZeroMQ",
+        "SharedNavigation", "NavigationClient", "NavigationModel", "TerminalUI", "SyncDaemon", "KeyFiles", "Locking",
+        "ZeroMQ",
         "TestSupport",
         "navsync", "colors-example", "wikispeedia-example",
       ],

@@ -2,6 +2,7 @@ import ArgumentParsing
 import Foundation
 import NavigationClient
 import NavigationModel
+import StackHistory
 import TerminalUI
 import TestSupport
 import Testing
@@ -13,6 +14,7 @@ import Testing
   private struct Screens {
     let device: Device
     let desk: Desk
+    let control: StackControl?
     let host: TestHost
 
     /// Waits until the screen is as wanted.
@@ -37,7 +39,7 @@ import Testing
       let control = try stack.map { try desk.open(StackName($0)) }
       try await body(
         Screens(
-          device: device, desk: desk,
+          device: device, desk: desk, control: control,
           host: TestHost(width: 64, height: 22) { DeskView(desk: desk, control: control) }))
       await device.close()
     }
@@ -107,6 +109,24 @@ import Testing
       try await screens.wait { $0.contains("1 a") && !$0.contains("2 b") }
       #expect(screens.host.click("1 a") && screens.host.click("Close it and what is above"))
       try await screens.wait { !$0.contains("1 a") && $0.contains("0 the root") }
+    }
+  }
+
+  /// What comes while the history is open is appended to what was read.
+  @Test func theHistoryGoesOn() async throws {
+    try await withScreens("alice/main") { screens in
+      let stack = try await screens.device.stack("alice/main")
+      for number in 1...3 { try await stack.push("early \(number)") }
+      screens.host.press(.character("h"))
+      try await screens.wait(for: "push early 3")
+      let read = try #require(screens.control?.history)
+      for number in 4...9 {
+        try await stack.push("late \(number)")
+        try await screens.wait(for: "push late \(number)")
+      }
+      screens.host.press(.escape, .character("u"))
+      try await screens.wait { $0.contains("Undone: phone: push late 9") && !$0.contains("9 late 9") }
+      #expect(screens.control?.history === read && read.timeline.count == 10)
     }
   }
 

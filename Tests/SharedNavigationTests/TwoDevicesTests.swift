@@ -1,7 +1,10 @@
 import Foundation
 import Glibc
+import KeyFiles
+import SyncDaemon
 import TestSupport
 import Testing
+import ZeroMQ
 
 /// Two devices side by side on terminals that draw, with a daemon between them that comes and goes.
 @Suite(.serialized, .enabled(if: TmuxSession.isAvailable), .timeLimit(.minutes(3))) struct TwoDevicesTests {
@@ -87,6 +90,66 @@ import Testing
       #expect(told.contains("all are kept, each branch whole"))
       #expect(told.contains("phone:1") && told.contains("laptop:1"))
       try quit(phone, laptop)
+    }
+  }
+
+  /// A device that stays behind is followed: what it shows, as it moves, and no more when one goes back.
+  @Test func followingAnother() throws {
+    try withDaemon { world in
+      let phone = try open("navsync", "ui alice/main", as: "phone", in: world)
+      let laptop = try open("navsync", "ui alice/main", as: "laptop", in: world)
+      try laptop.wait(for: "phone: root")
+      try phone.wait(for: "laptop: root")
+      try laptop.press("d")
+      try laptop.wait { $0.contains("laptop (you), at the root") && $0.contains("phone at the root") }
+      // The first that can be chosen is the phone.
+      try laptop.press("Enter")
+      try laptop.wait { $0.contains("Following phone") && $0.contains("phone is at the root.") }
+      for value in ["list", "item"] {
+        try phone.press("p")
+        try phone.wait(for: "On top of")
+        try phone.press(value, "Enter")
+        try laptop.wait { $0.contains("phone is at \(value).") && $0.contains("Value  \"\(value)\"") }
+      }
+      #expect(try laptop.screen().contains("list › item"))
+      try phone.press("b")
+      try laptop.wait { $0.contains("phone is at list.") && $0.contains("Value  \"list\"") }
+      // Away, and there again.
+      try phone.press("q")
+      try phone.wait(for: "ended with 0")
+      try laptop.wait(for: "phone doesn't show the stack now.")
+      let again = try open("navsync", "ui alice/main", as: "phone", in: world)
+      try laptop.wait(for: "phone is at list.")
+      try laptop.press("Escape")
+      try laptop.wait { $0.contains("Enter follows a device") && !$0.contains("Following") }
+      try again.press("b")
+      try laptop.wait { $0.contains("phone at the root") && !$0.contains("Following") }
+      try quit(again, laptop)
+    }
+  }
+
+  /// A daemon with keys that doesn't know this machine: said while it runs, and by the exit code.
+  @Test func notAuthorised() throws {
+    try withDaemon { world in
+      let keys = KeyFolder(world.folder + "/keys")
+      try keys.makeKeys()
+      var options = try SyncDaemonOptions(
+        listen: [try Endpoint("tcp://127.0.0.1:0")], feed: [], store: .memory, log: DaemonLog(level: .error))
+      options.keys = keys
+      let daemon = try SyncDaemon(options)
+      defer { daemon.stop() }
+      let environment = "NAVSYNC_DAEMON='\(daemon.endpoints[0])' NAVSYNC_KEYS='\(world.folder)/none'"
+      let once = try open("navsync", "ui alice/main --once", as: "phone", in: world, environment: environment)
+      let told = try once.wait(for: "ended with").replacingOccurrences(of: "\n", with: "")
+      #expect(told.contains("not authorised: the daemon at") && told.contains("ended with 77"))
+      let phone = try open("navsync", "ui alice/main", as: "phone", in: world, environment: environment)
+      try phone.wait(for: "not authorised")
+      try phone.press("p")
+      try phone.wait(for: "On top of")
+      try phone.press("mine", "Enter")
+      try phone.wait { $0.contains("1 mine") && $0.contains("1 waiting") }
+      try phone.press("q")
+      try phone.wait(for: "ended with 77")
     }
   }
 

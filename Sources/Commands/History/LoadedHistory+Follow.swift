@@ -68,6 +68,25 @@ extension LoadedHistory {
     }
   }
 
+  /// Takes what came into a store since it was read, if that is little: a megabyte at most, in some milliseconds.
+  ///
+  /// - Returns: false if all of it has to be read anew: there is more, or what came isn't simply appended, as where a
+  ///   device acted twice under one id.
+  func takeStored() throws -> Bool {
+    guard case .store(let reader, _) = history.source, !history.isForked, history.unread == 0 else { return false }
+    var offset = try reader.offset(in: history.stack, lackedBy: vectorHeld)
+    for _ in 0..<4 {
+      let batches = try reader.read(history.stack, after: offset, maximumBytes: 1 << 18)
+      if batches.isEmpty { return true }
+      for batch in batches {
+        guard !batch.batch.authors.map(\.device).contains(where: Fork.mayBeCopy) else { return false }
+        try history.receive(batch.batch, at: batch.firstOffset, into: &timeline)
+        offset = batch.firstOffset + batch.batch.count - 1
+      }
+    }
+    return false
+  }
+
   private var vectorHeld: VersionVector {
     var vector = VersionVector()
     for head in history.heads(timeline) { vector[head.device] = head.sequence }

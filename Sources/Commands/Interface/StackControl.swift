@@ -46,7 +46,7 @@ final class StackControl: ObservableObject {
       }
     }
     if state.isLive, !before.isLive || lacksNames { askNames() }
-    if history != nil, before.eventCount != state.eventCount { readHistory() }
+    if let history, !catchUp(history), before.eventCount != state.eventCount { readHistory() }
     showStatus()
   }
 
@@ -116,8 +116,18 @@ final class StackControl: ObservableObject {
 
   // MARK: History
 
-  /// Reads what this device holds.
+  /// Reads what this device holds, unless it is there; from then on it is kept up to date.
   func readHistory() { withHistory { _ in } }
+
+  /// Takes over what came. What is shown before it is on this disk is there when the state comes that tells so.
+  ///
+  /// - Returns: false if all of it has to be read anew.
+  private func catchUp(_ history: LoadedHistory) -> Bool {
+    if history.timeline.count == state.eventCount { return true }
+    guard (try? history.takeStored()) == true else { return false }
+    self.history = history
+    return true
+  }
 
   /// Takes back the newest action that did something, whoever's it was.
   func undo() {
@@ -137,6 +147,7 @@ final class StackControl: ObservableObject {
   }
 
   private func withHistory(_ take: @escaping @MainActor (LoadedHistory) -> Void) {
+    if let history, catchUp(history) { return take(history) }
     let (name, folder, names) = (stack.name, device.folder, names)
     Task { [weak self] in
       do {

@@ -160,9 +160,15 @@ final class ListElement: Element {
       return
     }
     let before = memory.focused
-    let start = before.flatMap { index(of: $0) } ?? before?.index ?? 0
+    let start = before.flatMap { index(of: $0) } ?? before?.index ?? firstOfUse()
     memory.focused = nearestRow(to: min(start, count - 1)).map { place($0) }
     if before?.id != memory.focused?.id { memory.control = 0 }
+  }
+
+  /// Where the focus is at first: where Enter does something, if that is near the top, else the first row.
+  private func firstOfUse() -> Int {
+    guard selection == nil else { return 0 }
+    return (0..<min(count, 6)).first { isRow($0) && !row($0).focus.items.isEmpty } ?? 0
   }
 
   private var control: Focusable? {

@@ -69,8 +69,8 @@ private struct ShadeScreen: View {
     #expect(
       host.text == """
         ‹ Colors › Pink
-        ▸ This is Pink, tapped 0
-          Tap
+          This is Pink, tapped 0
+        ▸ Tap
           Darker                                                   ›
           Close
           Home
@@ -93,7 +93,7 @@ private struct ShadeScreen: View {
   /// Rule 2.
   @Test func aScreenBeneathKeepsItsState() {
     let host = TestHost { ColorsScreen() }
-    host.press(.enter, .down, .enter, .enter, .down)
+    host.press(.enter, .enter, .enter, .down)
     #expect(host.text.contains("tapped 2"))
     host.press(.enter)
     #expect(host.text.hasPrefix("‹ Colors › Mint › dark Mint"))
@@ -107,7 +107,7 @@ private struct ShadeScreen: View {
     let host = TestHost { ColorsScreen() }
     host.press(.down, .down, .down, .down, .enter)
     #expect(host.text.hasPrefix("‹ Colors › a › b › c"))
-    host.press(.down, .down, .down, .enter)
+    host.press(.down, .down, .enter)
     #expect(host.text.hasPrefix("‹ Colors › a › b\n"))
     host.press(.end, .enter)
     #expect(host.text.hasPrefix("Colors"))
@@ -119,7 +119,7 @@ private struct ShadeScreen: View {
     let enter = InputEvent.key(KeyPress(.enter))
     host.send(enter, enter)
     #expect(host.text.hasPrefix("‹ Colors › Mint\n"))
-    host.press(.down, .down, .enter)
+    host.press(.down, .enter)
     let escape = InputEvent.key(KeyPress(.escape))
     host.send(escape, escape)
     #expect(host.text.hasPrefix("‹ Colors › Mint\n"))

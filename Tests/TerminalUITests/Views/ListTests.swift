@@ -227,6 +227,26 @@ import Testing
   }
 }
 
+@MainActor @Suite struct ListFocusTests {
+  /// Enter does something at once, if anything near the top can be used; a list of texts begins at its first row.
+  @Test func theFocusBeginsWhereEnterDoesSomething() {
+    let host = TestHost {
+      NavigationStack {
+        List {
+          Text("told")
+          Text("told, too")
+          NavigationLink("Open") { List(["a", "b"], id: \.self) { Text($0) } }
+        }
+      }
+    }
+    #expect(host.focusedLine == "Open")
+    host.press(.up, .up)
+    #expect(host.focusedLine == "told")
+    host.press(.down, .down, .enter)
+    #expect(host.focusedLine == "a")
+  }
+}
+
 @MainActor @Suite struct LazyStackTests {
   @MainActor private final class Log {
     var made = 0
