@@ -106,7 +106,8 @@ let package = Package(
       dependencies: ["NavigationModel", "Specification", "WireFormat", "TestSupport"],
       swiftSettings: common),
     .target(
-      name: "FuzzDecoders", dependencies: ["NavigationModel", "WireFormat", "ZeroMQ", "Commands", "TerminalUI"],
+      name: "FuzzDecoders",
+      dependencies: ["Access", "NavigationModel", "WireFormat", "ZeroMQ", "Commands", "TerminalUI"],
       path: "Tests/Fuzz/Decoders", swiftSettings: common),
     .testTarget(
       name: "FuzzTests", dependencies: ["FuzzDecoders", "NavigationModel", "TestSupport"], swiftSettings: common),

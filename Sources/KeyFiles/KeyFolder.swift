@@ -35,8 +35,14 @@ public struct KeyFolder: Hashable, Sendable, CustomStringConvertible {
 
   /// Makes the folder, 0700, and its parents.
   func make(_ folder: String? = nil) throws(KeyFileError) {
-    do { try IPCPath.prepareFolder(of: (folder ?? path) + "/file") } catch {
-      throw KeyFileError(.failed, error.about, error.detail)
+    let folder = folder ?? path
+    // Root looks after a service's folder for whom it belongs to, who also owns what is made in it.
+    let owner = SmallFile.owner(ofFolderOf: folder)
+    do {
+      try IPCPath.prepareFolder(of: folder + "/file", user: SmallFile.owner(ofFolderOf: folder + "/file"))
+    } catch { throw KeyFileError(.failed, error.about, error.detail) }
+    if geteuid() == 0, owner != 0, SmallFile.owner(ofFolderOf: folder + "/file") == 0 {
+      guard chown(folder, owner, gid_t.max) == 0 else { throw .system(folder, "given to its owner") }
     }
   }
 

@@ -17,7 +17,7 @@ enum SmallFile {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .system(path, "examined") }
     guard status.st_mode & S_IFMT == S_IFREG else { throw KeyFileError(.damaged, path, "it is no file") }
-    guard status.st_uid == geteuid() || status.st_uid == 0 else {
+    guard status.st_uid == owner(ofFolderOf: path) || status.st_uid == 0 else {
       throw KeyFileError(
         .exposed, path, "it belongs to user \(status.st_uid), and this program runs as \(geteuid()); run chown")
     }
@@ -60,6 +60,7 @@ enum SmallFile {
     guard descriptor >= 0 else { throw .system(path, "written") }
     defer { unlink(temporary) }
     var isGood = fchmod(descriptor, mode) == 0
+    if geteuid() == 0 { isGood = isGood && fchown(descriptor, owner(ofFolderOf: path), gid_t.max) == 0 }
     var rest = Array(text.utf8)[...]
     while isGood, !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -89,9 +90,20 @@ enum SmallFile {
     syncFolder(of: path)
   }
 
+  /// Who uses the files of a folder: this user; but root, who looks after a service, acts for the folder's owner.
+  static func owner(ofFolderOf path: String) -> uid_t {
+    var status = stat()
+    guard geteuid() == 0, stat(folder(of: path), &status) == 0 else { return geteuid() }
+    return status.st_uid
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
   private static func syncFolder(of path: String) {
-    guard let slash = path.lastIndex(of: "/") else { return }
-    let folder = open(slash == path.startIndex ? "/" : String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return }
     fsync(folder)
     close(folder)
@@ -106,6 +118,11 @@ func withFileLock(_ path: String, _ body: () throws(KeyFileError) -> Void) throw
   guard descriptor >= 0 else { throw .system(path, "opened") }
   // Closing unlocks.
   defer { close(descriptor) }
+  var status = stat()
+  // Another name of some file of root's is none that was made here.
+  if geteuid() == 0, fstat(descriptor, &status) == 0, status.st_nlink == 1 {
+    _ = fchown(descriptor, SmallFile.owner(ofFolderOf: path), gid_t.max)
+  }
   while flock(descriptor, LOCK_EX) != 0 {
     guard errno == EINTR else { throw .system(path, "locked") }
   }

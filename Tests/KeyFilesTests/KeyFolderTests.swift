@@ -115,4 +115,32 @@ import ZeroMQ
       #expect(try folder.tellServer() == .nobody)
     }
   }
+
+  /// Root looks after a service's folder, and leaves nothing there that the service can't read.
+  @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+  func rootActsForTheFoldersOwner() async throws {
+    try await withTemporaryFolder { place in
+      let state = place.appendingPathComponent("state").path
+      try FileManager.default.createDirectory(
+        atPath: state, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      #expect(chown(state, 65534, 65534) == 0)
+      let folder = KeyFolder(state + "/keys")
+      try folder.makeKeys()
+      let rule = AccessRule(
+        key: try KeyPair.generate().publicKey, name: try Name("phone"), scope: .everySpace, verbs: .read)
+      try folder.changeRules { (rules) throws(KeyFileError) in rules.allow(rule) }
+      try folder.keep(try KeyPair.generate().publicKey, ofDaemonAt: try Endpoint("tcp://server.example:5757"))
+      let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+      #expect(files.count >= 6)
+      for file in files + ["."] {
+        let owner = try FileManager.default.attributesOfItem(atPath: "\(folder.path)/\(file)")[.ownerAccountID] as? Int
+        #expect(owner == 65534, "\(file)")
+      }
+      #expect(try folder.rules().rules == [rule])
+      #expect(try folder.keys() != nil)
+      // Another's file in a folder of root's own stays unread.
+      #expect(chown(state, 0, 0) == 0 && chown(folder.path, 0, 0) == 0)
+      #expect(throws: KeyFileError.self) { try folder.keys() }
+    }
+  }
 }

@@ -3,6 +3,7 @@ import ArgumentParsing
 import KeyFiles
 import NavigationClient
 import NavigationModel
+import ZeroMQ
 
 /// Whose folder of keys a command works on: the user's, or that of the daemon.
 package struct EitherKeysOptions: ParsableOptions {
@@ -41,9 +42,12 @@ package struct DaemonKeysOptions: ParsableOptions {
   var folder: KeyFolder { KeyFolder(daemonKeyFolder(keys)) }
 }
 
-/// Where a daemon's keys are: the folder named, else `keys` in the store, else that of this user's daemon.
+/// Where a daemon's keys are: the folder named, else `keys` in the store, else that of this user's daemon, by what the
+/// environment names for it.
 func daemonKeyFolder(_ named: String?, store: String? = nil) -> String {
-  named ?? (store ?? Device.stateFolder + "/daemon") + "/keys"
+  if let named = named ?? IPCPath.environment("NAVSYNC_DAEMON_KEYS") { return named }
+  let other = IPCPath.environment("NAVSYNC_STORE").flatMap { $0 == "memory" ? nil : $0 }
+  return (store ?? other ?? Device.stateFolder + "/daemon") + "/keys"
 }
 
 /// What a rule grants, as options.

@@ -54,8 +54,9 @@ package struct ManualPages: RunnableCommand {
     let programs = [CommandDescription(Navsync.self), CommandDescription(DaemonCommand.self)]
     guard let all else {
       var page = programs[0]
-      if command.first == "navsyncd" { return try console.write(programs[1].manualPage(version: Version.number)) }
-      for word in command {
+      let isDaemon = command.first == programs[1].name
+      if isDaemon { page = programs[1] }
+      for word in command.dropFirst(isDaemon ? 1 : 0) {
         guard let next = page.subcommands.first(where: { $0.name == word }) else {
           throw CommandError(
             .notFound, "there is no command '\(command.joined(separator: " "))'; 'navsync help' lists them")

@@ -23,6 +23,12 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case keys
   /// Text that is shown in a terminal's columns.
   case text
+  /// A certificate of ZeroMQ.
+  case certificate
+  /// A daemon's rules.
+  case rules
+  /// A code of `navsyncd pair`.
+  case code
 
   /// Gives the bytes to the decoder.
   ///
@@ -39,6 +45,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .wikispeedia: try takeWikispeedia(bytes)
     case .keys: try takeKeys(bytes)
     case .text: try takeText(bytes)
+    case .certificate: try takeCertificate(bytes)
+    case .rules: try takeRules(bytes)
+    case .code: try takeCode(bytes)
     }
   }
 }
