@@ -92,4 +92,33 @@ import Testing
       try mirrored.wait(for: "above")
     }
   }
+
+  /// What the daemon doesn't have of this machine's devices stands last, and why.
+  @Test func whatTheDaemonRefused() async throws {
+    try await withPrograms { programs in
+      #expect(
+        try programs.navsync("push", "alice/main", "mine", "--device", "phone", "--policy", "latest").code == 0)
+      let daemon = try programs.startDaemon()
+      let missing = try programs.navsync("log", "alice/main")
+      #expect(missing.code == 3 && missing.error.contains("phone of this machine has 1 event of it"), "\(missing)")
+      try act(programs, "push", "alice/main", "list", "--device", "laptop")
+      let waiting = try programs.navsync("log", "alice/main")
+      #expect(waiting.output.hasSuffix("push mine  (waiting: not at the daemon yet)\n"), "\(waiting)")
+      #expect(try programs.navsync("sync", "alice/main", "--device", "phone").code == 4)
+      let refused = try programs.navsync("log", "alice/main")
+      #expect(refused.output.contains("push mine  (refused at "), "\(refused)")
+      #expect(
+        refused.output.contains("alice/main has the policy merge, not latest"))
+      let json = try programs.navsync("log", "alice/main", "--json")
+      #expect(json.output.split(separator: "\n").count == 1 && json.error.hasPrefix("phone: 1 event refused at "))
+      // Once it is taken, it is an event like any other.
+      try act(programs, "sync", "alice/main", "--device", "phone", "--adopt")
+      let taken = try programs.navsync("log", "alice/main")
+      #expect(taken.output.split(separator: "\n").count == 2 && !taken.output.contains("refused"), "\(taken)")
+      stop(daemon)
+      try act(programs, "push", "alice/main", "later", "--device", "phone")
+      _ = try programs.startDaemon()
+      #expect(try programs.navsync("log", "alice/main").output.hasSuffix("(waiting: not at the daemon yet)\n"))
+    }
+  }
 }

@@ -9,6 +9,7 @@ final class Programs {
   private var started: [Process] = []
   /// The line that the newest daemon said it is ready by.
   private var ready = ""
+  private var others: [Programs] = []
 
   struct Result: Equatable {
     var code: Int32
@@ -30,6 +31,13 @@ final class Programs {
   func navsync(_ words: String...) throws -> Result { try navsync(words) }
 
   func navsync(_ words: [String]) throws -> Result { try run(try BuiltProgram.url("navsync").path, words) }
+
+  /// Another machine's; ended with this one.
+  func beside(_ name: String) throws -> Programs {
+    let other = Programs(URL(fileURLWithPath: state).deletingLastPathComponent().appendingPathComponent(name))
+    others.append(other)
+    return other
+  }
 
   /// Starts a command that goes on until it is ended.
   func start(_ words: String...) throws -> RunningProgram {
@@ -117,6 +125,7 @@ final class Programs {
   func daemonEndpoint() -> String? { ready.split(separator: " ").first { $0.hasPrefix("tcp://") }.map(String.init) }
 
   fileprivate func end() {
+    for other in others { other.end() }
     for process in started {
       if process.isRunning { kill(process.processIdentifier, SIGKILL) }
       process.waitUntilExit()

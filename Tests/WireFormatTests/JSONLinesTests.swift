@@ -105,7 +105,7 @@ import Testing
     (#"{"unknown":"/w="}"#, "must be base64", 11),
     (#"{"unknown":"/x=="}"#, "must be base64", 11),
     (#"{"device":"a","end":{"count":1}}"#, "mixes", 0),
-    (#"{"navsync":{"format":2,"stack":"a/b","policy":"merge"}}"#, "format 2", 11),
+    (#"{"navsync":{"format":3,"stack":"a/b","policy":"merge"}}"#, "format 3", 11),
     (#"{"device":"a","seq":3,"context":{"a":1},"time":[1,0],"action":{"popToRoot":{}}}"#, "held 1 of its own", 0),
     (#"{"seq":1} x"#, "more after the end", 10),
     ("{\"device\":\"a", "ends in the middle", 12),

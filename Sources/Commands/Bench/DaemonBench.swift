@@ -30,13 +30,14 @@ enum DaemonBench {
     return try await withDaemon(in: folder) { endpoint in
       let session = try await DaemonSession.open(
         endpoint, on: Console(input: 0, output: 1, error: 2, environment: [:]))
-      var target = try await DaemonTarget(session)
+      let target = DaemonTarget(session)
+      let imported = ImportedStack(stack, policy: .merge)
       let clock = ContinuousClock()
       let start = clock.now
-      try await target.take(ImportedStack(stack: stack, policy: .merge, events: events))
-      try await target.settle()
+      for event in events { try await target.take(try imported.append(event, from: "the benchmark"), of: imported) }
+      try await target.finish()
       let seconds = (clock.now - start) / .seconds(1)
-      let added = try await target.finish()
+      let added = try await session.list().stacks.first { $0.stack == stack.description }?.head ?? 0
       guard added == events.count else {
         throw CommandError(.failed, "the daemon took \(added) of \(events.count) events")
       }

@@ -55,7 +55,12 @@ struct FileHistory {
           throw reader.error("the trailer counts \(trailer.count) events, but \(parsed.count) are there")
         }
         self.trailer = trailer
+      case .chain:
+        throw reader.error("copies of histories and unread events stand only in exports, behind a header with ids")
       case .event(let line):
+        guard line.chain == nil else {
+          throw reader.error("an event of a copied history stands only in an export, behind a header with ids")
+        }
         guard trailer == nil else { throw reader.error("an event after the trailer") }
         if let stack = line.stack {
           stacks.insert(stack)

@@ -24,47 +24,6 @@ struct HistoryItem: Sendable {
   }
 }
 
-/// Where commands read histories from: a daemon, a store on the disk, or a file of JSON lines.
-enum HistorySource {
-  case daemon(DaemonSession)
-  case store(any EventLogReader, path: String)
-  case file(FileHistory)
-
-  /// The store at a path if one is named, else a daemon.
-  static func open(store: String?, daemon: String?, on console: Console) async throws -> HistorySource {
-    if let store {
-      do {
-        return .store(try SQLiteLog.openReader(at: store), path: store)
-      } catch {
-        throw commandError(error)
-      }
-    }
-    return .daemon(try await DaemonSession.open(daemon, on: console))
-  }
-
-  /// What a person calls it.
-  var name: String {
-    switch self {
-    case .daemon(let session): "the daemon at \(session.endpoint)"
-    case .store(_, let path): "the store \(path)"
-    case .file(let file): file.name
-    }
-  }
-}
-
-/// What went wrong with a log, as a command ends with it.
-func commandError(_ error: LogError) -> CommandError {
-  let code: ExitCode =
-    switch error.code {
-    case .full, .readOnly, .busy: .refused
-    case .inputOutput, .notNext: .failed
-    case .newerFormat, .notAStore: .refused
-    case .notFound: .notFound
-    case .damaged: .damage
-    }
-  return CommandError(code, "\(error)")
-}
-
 /// A stack's history as it is walked: what was read of it, and what devices are called.
 final class History {
   let stack: StackName
@@ -89,6 +48,8 @@ final class History {
   private let items: [HistoryItem]
   /// All that came, where a device id has several histories.
   private(set) var claims: StackClaims?
+  /// Of a file that says so before its events come.
+  private var hasManyHistories = false
   private var places: [Dot: (offset: Int, storedAt: Int?)] = [:]
   /// How many events were left out because they are of a newer kind, or rest on one that is.
   private(set) var unread = 0
@@ -138,6 +99,12 @@ final class History {
       names = file.names
       (policy, head, lastStored) = (file.policy, items.count, nil)
       authors = Set(items.map(\.event.dot.device)).sorted()
+    case .export(let file):
+      guard file.stack == stack else { throw History.notFound(stack, source, [file.stack.description]) }
+      items = []
+      names = file.names
+      (policy, head, lastStored, authors) = (file.policy, 0, nil, [])
+      hasManyHistories = file.header.format > 1
     }
   }
 
@@ -168,15 +135,16 @@ final class History {
     if case .file = source {
       for item in items where try !body(item) { return }
     } else if isForked {
-      try await readClaims { _ in }
+      let problem = try await readClaimsAsFarAsGood { _ in }
       for item in foldClaims() + (rivals ? unfolded : []) where try !body(item) { return }
+      if let problem { throw problem }
     } else {
       try await walkBatches { batch, first, stored in try take(batch, at: first, stored: stored, body) }
     }
   }
 
   /// Whether a device id has several histories.
-  var isForked: Bool { authors.contains(where: Fork.mayBeCopy) }
+  var isForked: Bool { hasManyHistories || authors.contains(where: Fork.mayBeCopy) }
 
   /// All that is held, by chain: what a daemon is told to send the rest.
   func heads(_ timeline: borrowing Timeline) -> [DeviceHead] { claims?.chains.liveHeads ?? timeline.heads }
@@ -192,8 +160,9 @@ final class History {
     if case .file = source {
       for item in items { try append(item, to: &timeline) }
     } else if isForked {
-      try await readClaims(goesOn: goesOn, progress)
+      let problem = try await readClaimsAsFarAsGood(goesOn: goesOn, progress)
       try fold(into: &timeline)
+      if let problem { throw problem }
     } else {
       try await walkBatches(goesOn: goesOn) { batch, first, _ in
         try receive(batch, at: first, into: &timeline)
@@ -236,6 +205,14 @@ final class History {
       progress(places.count)
       return true
     }
+  }
+
+  /// As ``readClaims(goesOn:_:)``; damage ends it, and is given back.
+  private func readClaimsAsFarAsGood(goesOn: Bool = false, _ progress: (Int) -> Void) async throws -> CommandError? {
+    do { try await readClaims(goesOn: goesOn, progress) } catch let error as CommandError where error.code == .damage {
+      return error
+    }
+    return nil
   }
 
   /// Takes in what isn't there yet.
@@ -284,7 +261,8 @@ final class History {
   /// Gives the batches until the body says false or the head of the beginning is reached.
   private func walkBatches(goesOn: Bool = false, _ body: (EventBatch, Int, Int?) throws -> Bool) async throws {
     switch source {
-    case .file: preconditionFailure("a file has no batches")
+    case .file: preconditionFailure("a file of any lines has no batches")
+    case .export(let file): try walkExport(file, body)
     case .store(let reader, _):
       var offset = 0
       while offset < head {
@@ -313,6 +291,51 @@ final class History {
         case _: continue
         }
       }
+    }
+  }
+
+  private func walkExport(_ file: ExportFile, _ body: (EventBatch, Int, Int?) throws -> Bool) throws {
+    let reader = try file.reader()
+    var waiting: [(dot: Dot, bytes: [UInt8])] = []
+    var first = 1
+    func give() throws -> Bool {
+      defer { waiting.removeAll(keepingCapacity: true) }
+      head += waiting.count
+      defer { first += waiting.count }
+      return waiting.isEmpty ? true : try body(EventBatch(waiting), first, nil)
+    }
+    do {
+      while let entry = try reader.next() {
+        waiting.append((Dot(entry.chain, entry.sequence), entry.bytes))
+        if waiting.count == 512, try !give() { return }
+      }
+    } catch {
+      // What stands before it is good.
+      _ = try give()
+      throw error
+    }
+    _ = try give()
+  }
+
+  /// Every entry as the log has it, copies of histories and what can't be read included.
+  ///
+  /// - Parameter body: the entry's chain and number, its bytes, and the event, nil for what is no event that can be read;
+  ///   ``chains`` holds it by then.
+  func walkEntries(_ body: (Dot, [UInt8], Event?, _ previous: Digest) throws -> Void) async throws {
+    try await walkBatches { batch, first, _ in
+      var offset = first
+      try batch.forEach { record in
+        defer { offset += 1 }
+        // A daemon may send copies before their turn.
+        guard !chains.vector.contains(record.dot) else { return }
+        let previous = chains.history(of: record.dot.device)
+        let event: Event?
+        do { event = try chains.receive(record.dot.device, record.dot.sequence, batch.bytes, in: record.range) } catch {
+          throw damage(at: offset, "\(error)")
+        }
+        try body(record.dot, Array(batch.bytes[record.range]), event, previous)
+      }
+      return true
     }
   }
 

@@ -30,7 +30,7 @@ extension LoadedHistory {
   /// - Parameter daemon: the one that was named.
   func follow(daemon: String?, on console: Console, _ tell: (News) async throws -> Void) async throws {
     switch history.source {
-    case .file: return
+    case .file, .export: return
     case .store(let reader, _):
       var offset = 0
       do { offset = try reader.offset(in: history.stack, lackedBy: vectorHeld) } catch { throw commandError(error) }

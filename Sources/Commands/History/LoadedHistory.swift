@@ -18,7 +18,11 @@ package struct LookingBackOptions: ParsableOptions {
       return try await History(name, in: try await source.open(on: console))
     }
     guard source.store == nil else { throw CommandError(.usage, "'\(what)' is not a stack; --store takes space/stack") }
-    return try await History(file: try FileHistory(try LineReader(path: what, on: console), stack: stack, policy: nil))
+    let input = try RereadableInput(path: what, on: console)
+    if let export = try ExportFile(input), stack == nil || stack == export.stack {
+      return try await History(export.stack, in: .export(export))
+    }
+    return try await History(file: try FileHistory(try input.lines(), stack: stack, policy: nil))
   }
 
   /// All of it. What is wrong with it is kept in ``LoadedHistory/problem``, so that the good part can be looked at first.

@@ -9,9 +9,10 @@ package struct Import: RunnableCommand {
   package static let configuration = CommandConfiguration(
     name: "import", abstract: "Bring the events of a file into the daemon, or into a store.",
     discussion: """
-      A file is read whole and checked before anything is written. What is there already is left as it is: importing \
-      twice changes nothing, and an import that was interrupted is simply started again. A store's folder brings all of \
-      its stacks, or one by --stack: two stores become one.
+      All of it is checked before anything is written, and then it is gone through again: an export of any size needs \
+      no more memory than a small one. What is there already is left as it is, so importing twice changes nothing, and \
+      an import that was interrupted goes on where it was when it is started again. A store's folder brings all of its \
+      stacks, or one by --stack: two stores become one.
       """,
     examples: [
       CommandExample("navsync import alice-main.jsonl", "An export, into the daemon."),
@@ -38,128 +39,83 @@ package struct Import: RunnableCommand {
   package init() {}
 
   package func run(on console: Console) async throws {
-    if isStore(file) { return try await mergeStore(on: console) }
-    let lines = try LineReader(path: file, on: console)
+    let source: ImportSource
+    let target: (any ImportTarget)?
+    let check: ImportCheck
+    do {
+      source = try await openSource(on: console)
+      target = try await openTarget(on: console)
+      check = try await ImportCheck(source, target, console)
+      guard check.entries > 0 else { throw CommandError(.damage, "\(source.name): it has no events") }
+    } catch var error as CommandError where error.code == .damage || error.code == .refused {
+      error.message += "; nothing was imported"
+      throw error
+    }
+    let what = "\(source.name): \(counted(check.entries, "event")) in \(counted(check.stacks, "stack"))"
+    let isThere = check.entries - check.fresh
+    guard !dryRun, let target else {
+      let known = target == nil ? "" : ": \(check.fresh) new, \(isThere) there already"
+      return console.say("\(what) can be imported\(known); nothing was written")
+    }
     var progress = ProgressLine(on: console)
-    let stacks: [ImportedStack]
-    switch format {
-    case .jsonl: stacks = [try readExport(lines)]
-    case .wikispeedia: stacks = try readSessions(lines, &progress, console)
-    }
-    progress.clear()
-    let total = stacks.reduce(0) { $0 + $1.events.count }
-    var target = try await openTarget(on: console)
     var count = 0
-    for stack in stacks {
-      try await target.take(stack)
-      count += stack.events.count
-      progress.update("\(count) of \(total) events")
+    try await source.forEach { stack, entry in
+      count += 1
+      progress.update("\(count) of \(check.entries) events")
+      if !check.isKnown(entry, of: stack) { try await target.take(entry, of: stack) }
     }
-    let added = try await target.finish()
+    try await target.finish()
     progress.clear()
-    tell(lines.name, total, stacks.count, added, console)
+    let added = target.added ?? check.fresh
+    console.say("\(what); \(added) were new, \(check.entries - added) were there already")
   }
 
-  private func openTarget(on console: Console) async throws -> any ImportTarget {
-    if dryRun { return DryRun() }
-    if let store { return try StoreTarget(path: store) }
-    return try await DaemonTarget(try await DaemonSession.open(daemon.daemon, on: console))
-  }
-
-  private func tell(_ name: String, _ total: Int, _ stacks: Int, _ added: Int, _ console: Console) {
-    let what = "\(counted(total, "event")) in \(counted(stacks, "stack"))"
-    if dryRun {
-      console.say("\(name): \(what) can be imported; nothing was written")
-    } else {
-      console.say("\(name): \(what); \(added) were new, \(total - added) were there already")
+  /// Nil for a try without a daemon: what it holds isn't known then.
+  private func openTarget(on console: Console) async throws -> (any ImportTarget)? {
+    if let store { return try StoreTarget(path: store, writes: !dryRun) }
+    do {
+      return DaemonTarget(try await DaemonSession.open(daemon.daemon, on: console))
+    } catch let error as CommandError where dryRun && error.code == .unreachable {
+      return nil
     }
   }
 
-  private func isStore(_ path: String) -> Bool { isThere(path + "/log.sqlite3") }
+  private func openSource(on console: Console) async throws -> ImportSource {
+    if isThere(file + "/log.sqlite3") { return try await openStore(on: console) }
+    let input = try RereadableInput(path: file, on: console)
+    if format == .wikispeedia { return .sessions(input) }
+    if let export = try ExportFile(input), stack == nil || stack == export.stack { return .export(export) }
+    return try readLines(try input.lines())
+  }
 
-  /// Brings the stacks of a store, one after the other.
-  private func mergeStore(on console: Console) async throws {
+  private func openStore(on console: Console) async throws -> ImportSource {
     guard format == .jsonl else { throw CommandError(.usage, "'\(file)' is a store; --format is about files") }
-    let source = try await HistorySource.open(store: file, daemon: nil, on: console)
-    guard case .store(let reader, _) = source else { return }
-    var names: [StackName] = []
-    do { names = try reader.stacks(in: nil).map(\.stack) } catch { throw commandError(error) }
-    if let stack {
-      guard names.contains(stack) else {
-        throw CommandError(.notFound, "there is no stack \(stack) in the store \(file)")
-      }
-      names = [stack]
-    }
     if let store, realpath(store) == realpath(file) {
       throw CommandError(.usage, "'\(file)' is the store that it is to be brought into")
     }
-    var target = try await openTarget(on: console)
-    var progress = ProgressLine(on: console)
-    var total = 0
-    for name in names {
-      let history = try await History(name, in: source)
-      var imported = ImportedStack(stack: name, policy: history.policy, events: [])
-      try await history.walk { item in
-        imported.events.append(item.event)
-        return true
+    do {
+      let reader = try SQLiteLog.openReader(at: file)
+      let names = try reader.stacks(in: nil).map(\.stack)
+      guard let stack else { return .store(reader, path: file, names) }
+      guard names.contains(stack) else {
+        throw CommandError(.notFound, "there is no stack \(stack) in the store \(file)")
       }
-      for device in history.authors { imported.names[device] = history.names[device] }
-      total += imported.events.count
-      try await target.take(imported)
-      progress.update("\(total) events")
-    }
-    let added = try await target.finish()
-    progress.clear()
-    tell(file, total, names.count, added, console)
+      return .store(reader, path: file, [stack])
+    } catch let error as LogError { throw commandError(error) }
   }
 
-  private func readExport(_ lines: LineReader) throws -> ImportedStack {
-    let file: FileHistory
-    do { file = try FileHistory(lines, stack: stack, policy: nil) } catch let error as CommandError
-      where error.code == .damage
-    { throw CommandError(.damage, "\(error); nothing was imported") }
-    func refuse(_ problem: String) -> CommandError {
-      CommandError(.damage, "\(file.name): \(problem); nothing was imported")
-    }
-    if let problem = file.problem { throw CommandError(problem.code, "\(problem); nothing was imported") }
+  /// Lines of any source, in any order.
+  private func readLines(_ lines: LineReader) throws -> ImportSource {
+    let file = try FileHistory(lines, stack: stack, policy: nil)
+    func refuse(_ problem: String) -> CommandError { CommandError(.damage, "\(file.name): \(problem)") }
+    if let problem = file.problem { throw problem }
     if file.isCut { throw refuse("the trailer is missing, so the file was cut") }
     guard !file.lines.isEmpty else { throw refuse("it has no events") }
     guard file.hasRealIDs else { throw refuse("its devices are not ids, so its events can't be imported, only folded") }
     guard let stack = file.stack else { throw refuse("it doesn't say of which stack it is; use --stack") }
     if let fork = file.forks.first { throw refuse("two different events are called \(fork)") }
     if let held = file.held.first { throw refuse("the event \(held) needs others that are not in the file") }
-    var chains = StackChains(stack: stack)
-    for item in file.items {
-      if file.header != nil, item.previous != chains.digest(of: item.event.dot.device) {
-        throw refuse("the digest before \(item.event.dot) is another one; 'navsync verify' says where")
-      }
-      do { _ = try chains.append(item.event) } catch { throw refuse("\(item.event.dot): \(error)") }
-    }
-    return ImportedStack(
-      stack: stack, policy: file.policy, events: file.items.map(\.event), names: file.names.all)
-  }
-
-  private func readSessions(
-    _ lines: LineReader, _ progress: inout ProgressLine, _ console: Console
-  ) throws -> [ImportedStack] {
-    var reader = WikispeediaReader(lines)
-    var places: [StackName: Int] = [:]
-    var stacks: [ImportedStack] = []
-    var skipped = 0
-    while let session = try reader.next() {
-      skipped += session.skippedBacks
-      guard !session.events.isEmpty else { continue }
-      let place = places[session.stack] ?? stacks.count
-      if place == stacks.count {
-        places[session.stack] = place
-        stacks.append(ImportedStack(stack: session.stack, policy: .merge, events: []))
-      }
-      stacks[place].events += session.events
-      stacks[place].names[session.device] = session.deviceName
-      progress.update("\(lines.lineNumber) sessions read")
-    }
-    if skipped > 0 { console.say("\(skipped) back clicks at the root were left out") }
-    return stacks
+    return .lines(file, stack)
   }
 }
 

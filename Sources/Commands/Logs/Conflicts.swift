@@ -68,6 +68,8 @@ struct ConflictAccount {
   var decision: String
   /// A command line that gets the other.
   var other: String?
+  /// The events of the same name that aren't folded.
+  var rivals: [HistoryItem] = []
 
   init(_ conflict: Conflict, _ loaded: LoadedHistory) {
     self.conflict = conflict
@@ -110,8 +112,10 @@ struct ConflictAccount {
       kind = "fork"
       sides = [dot]
       about = "two events are called \(loaded.text(dot)): a copied device, or one restored from a backup"
-      decision = "the earlier one is folded; the events that came after the other wait for it"
-      other = nil
+      decision = "the earlier one is folded; the other stays in the log"
+      rivals = loaded.history.unfolded.filter { $0.event.dot == dot }
+      // The device that made it acts it again under a new id as soon as it syncs.
+      other = "navsync sync \(stack) --device DEVICE on the machine that made it: what isn't shown is done again"
     }
   }
 
@@ -119,6 +123,11 @@ struct ConflictAccount {
     try console.print(console.styled("\(kind)", .yellow) + "  \(about)")
     for dot in sides where loaded.timeline.number(of: dot) != nil {
       try console.print("  \(line(about: dot, loaded, on: console))")
+    }
+    for rival in rivals {
+      try console.print(
+        "  \(loaded.text(rival.event.dot))  \(timeText(rival.event.timestamp.milliseconds, on: console))  "
+          + "\(text(of: rival.event.action))  (not folded)")
     }
     try console.print("  decided: \(decision)")
     if let other { try console.print("  the other: \(other)") }

@@ -40,16 +40,17 @@ package struct Export: RunnableCommand {
     let devices = history.authors.compactMap { device in
       history.names[device].map { ExportHeader.Device(id: device.description, name: $0) }
     }
-    try writer.begin(ExportHeader(stack: stack.description, policy: history.policy.description, devices: devices))
+    var header = ExportHeader(stack: stack.description, policy: history.policy.description, devices: devices)
+    if history.isForked { header.format = 2 }
+    try writer.begin(header)
     var count = 0
-    try await history.walk { item in
+    try await history.walkEntries { dot, bytes, event, previous in
       count += 1
-      try writer.write(item, of: stack)
+      try writer.write(dot, bytes, event, previous, of: stack)
       progress.update("\(count) of \(history.head) events")
-      return true
     }
     progress.clear()
-    let heads = history.chains.foldedHeads.map {
+    let heads = history.chains.heads.map {
       ExportTrailer.Head(device: $0.device.description, sequence: $0.sequence, digest: $0.digest)
     }
     try writer.end(ExportTrailer(count: count, heads: heads))
@@ -62,7 +63,6 @@ package struct Export: RunnableCommand {
 private struct ExportWriter {
   private let format: Export.Format
   private let output: BufferedOutput
-  private var chains: StackChains?
   private var waiting: [(dot: Dot, bytes: [UInt8])] = []
   private var size = 0
   private var blocks = 0
@@ -77,23 +77,36 @@ private struct ExportWriter {
 
   mutating func begin(_ header: ExportHeader) throws {
     guard format == .binary else { return try output.write(header.bytes + [10]) }
-    chains = StackChains(stack: try StackName(header.stack))
     try output.write(BinaryExport.magic)
     try block(.header, header.bytes)
   }
 
-  mutating func write(_ item: HistoryItem, of stack: StackName) throws {
-    guard var chains else {
-      return try output.write(
-        JSONLines.line(item.event, stack: stack.description, previous: item.previous) + [10])
+  mutating func write(
+    _ dot: Dot, _ bytes: [UInt8], _ event: Event?, _ previous: Digest, of stack: StackName
+  ) throws {
+    guard format == .binary else {
+      return try output.write(line(dot, bytes, event, previous, stack.description).bytes + [10])
     }
-    self.chains = nil
-    do { waiting.append((item.event.dot, try chains.append(item.event))) } catch {
-      throw CommandError(.failed, "\(stack), event \(item.event.dot): \(error); the form jsonl takes it")
-    }
-    self.chains = chains
-    size += waiting[waiting.count - 1].bytes.count
+    waiting.append((dot, bytes))
+    size += bytes.count
     if size >= Self.blockSize { try flush() }
+  }
+
+  private func line(
+    _ dot: Dot, _ bytes: [UInt8], _ event: Event?, _ previous: Digest, _ stack: String
+  ) -> JSONLine {
+    let chain = dot.device.description
+    if let event {
+      var line = EventLine(event, stack: stack, previous: previous)
+      if event.dot.device != dot.device { line.chain = chain }
+      return .event(line)
+    }
+    if dot.sequence == 1, let fork = Fork(bytes, under: dot.device) {
+      let entry = ChainLine.Entry.fork(
+        device: fork.device.description, sequence: fork.sequence, digest: fork.digest)
+      return .chain(ChainLine(chain: chain, entry: entry, stack: stack))
+    }
+    return .chain(ChainLine(chain: chain, entry: .unread(sequence: dot.sequence, bytes: bytes), stack: stack))
   }
 
   mutating func end(_ trailer: ExportTrailer) throws {

@@ -24,7 +24,11 @@ package struct Fold: RunnableCommand {
   package init() {}
 
   package func run(on console: Console) async throws {
-    let history = try FileHistory(try LineReader(path: file, on: console), stack: stack, policy: policy)
+    let input = try RereadableInput(path: file, on: console)
+    if let export = try ExportFile(input), export.header.format > 1, stack == nil || stack == export.stack {
+      return try await fold(export, on: console)
+    }
+    let history = try FileHistory(try input.lines(), stack: stack, policy: policy)
     var fold = StackFold(policy: history.policy)
     for item in history.items { fold.apply(item.event) }
     let entries = fold.entries()
@@ -40,6 +44,40 @@ package struct Fold: RunnableCommand {
     if history.isCut {
       throw CommandError(
         .damage, "\(history.name) ends without its trailer: it was cut; the result is of the events before the cut")
+    }
+  }
+
+  /// An export in which a device id has several histories: its digests say what they are.
+  private func fold(_ export: ExportFile, on console: Console) async throws {
+    let history = try await History(export.stack, in: .export(export))
+    var problem: CommandError?
+    do { try await history.walk(rivals: true) { _ in true } } catch let error as CommandError
+      where error.code == .damage
+    {
+      problem = error
+    }
+    var fold = StackFold(policy: try policy.map { try foldPolicy($0, export.names) } ?? export.policy)
+    for event in history.folded ?? [] { fold.apply(event) }
+    let held = history.unfolded.filter { if case .held = $0.standing { true } else { false } }.map(\.event.dot)
+    let conflicts = history.conflicts(&fold)
+    if output.json {
+      try console.write(JSONLines.result(stack: fold.entries(), conflicts: conflicts, held: held) + [10])
+    } else {
+      try StackPrinter(console: console, names: export.names).print(fold.entries(), conflicts)
+      for dot in held { try console.print("held back: \(export.names.text(dot.device)):\(dot.sequence)") }
+    }
+    if let problem { throw problem }
+  }
+
+  private func foldPolicy(_ policy: PolicyArgument, _ names: DeviceNames) throws -> Policy {
+    switch policy {
+    case .merge: return .merge
+    case .latest: return .latest
+    case .lead(let text):
+      guard let leader = names.devices(named: text).first else {
+        throw CommandError(.notFound, "there is no device '\(text)' to lead; name one by its id")
+      }
+      return .lead(leader)
     }
   }
 }

@@ -13,6 +13,10 @@ package struct Log: RunnableCommand {
 
       --graph draws a lane for each device. A line runs from a lane to the event whose author then first knew of what \
       stands there: solid if of all of it, broken if of some. Events without a line between them were concurrent.
+
+      What devices of this machine did and the daemon doesn't have stands last, with the reason if the daemon refused \
+      it. What it refused of devices elsewhere is in its own messages (navsyncd --log-level info), counted in \
+      'navsync status'.
       """,
     examples: [
       CommandExample("navsync log alice/main", "All of it."),
@@ -57,7 +61,10 @@ package struct Log: RunnableCommand {
   }
 
   package func run(on console: Console) async throws {
-    let loaded = try await looking.load(what, goesOn: follow, on: console)
+    let loaded: LoadedHistory
+    do { loaded = try await looking.load(what, goesOn: follow, on: console) } catch let error as CommandError {
+      throw try await withWaiting(error)
+    }
     if let file = html ?? svg {
       try loaded.draw(to: file, asPage: html != nil, last: last, overwrites: force, on: console)
       return try loaded.finish()
@@ -67,6 +74,17 @@ package struct Log: RunnableCommand {
       try await write(loaded, filter, on: console)
     }
     try loaded.finish()
+  }
+
+  /// Of a stack that the daemon doesn't have: what is waiting here for it.
+  private func withWaiting(_ error: CommandError) async throws -> CommandError {
+    guard error.code == .notFound, looking.source.store == nil, let stack = try? StackName(what) else { return error }
+    var error = error
+    for waiting in try await WaitingEvents.all(of: stack, notIn: VersionVector()) {
+      error.message += "; \(waiting.device) of this machine has \(counted(waiting.items.count, "event")) of it "
+      error.message += "(\(waiting.standing))"
+    }
+    return error
   }
 
   /// Which events are wanted.
@@ -129,6 +147,20 @@ package struct Log: RunnableCommand {
     try pass((graph || output.json ? 1 : min(from, loaded.timeline.count + 1))..<loaded.timeline.count + 1)
     for item in loaded.history.unfolded where last == nil && filter.takes(item.event) {
       try buffered.print(lines.line(item, loaded, console))
+    }
+    if case .daemon = loaded.history.source {
+      for waiting in try await WaitingEvents.all(of: loaded.history.stack, notIn: loaded.timeline.vector) {
+        if let own = waiting.items.first?.event.dot.device, loaded.names[own] == nil {
+          loaded.history.note(waiting.device, of: own)
+        }
+        // They are no events of this log, so a program doesn't get them among its lines.
+        if output.json {
+          console.say("\(waiting.device): \(counted(waiting.items.count, "event")) \(waiting.standing)")
+        }
+        for item in waiting.items where !output.json && filter.takes(item.event) {
+          try buffered.print(lines.line(item.event, waiting.standing, loaded, console))
+        }
+      }
     }
     try buffered.flush()
     guard follow else { return }

@@ -29,6 +29,18 @@ package struct Verify: RunnableCommand {
     var stacks: Int
     var events: Int
     var problems: [String]
+    /// What is no damage and still to be known: device ids with several histories.
+    var notes: [String] = []
+  }
+
+  /// Of the device ids that have several histories.
+  private func notes(of chains: StackChains, _ names: DeviceNames) -> [String] {
+    chains.forkedDevices.map { device in
+      let forks = chains.forks.filter { $0.device == device }.map { "\(names.text(device)):\($0.sequence)" }
+      let since = forks.isEmpty ? "" : ", from \(forks.joined(separator: " and ")) on"
+      return "\(chains.stack): \(names.text(device)) acted twice under one id, as a copied device does\(since); "
+        + "\(counted(chains.copies(of: device).count, "history", "histories")), all whole"
+    }
   }
 
   package func run(on console: Console) async throws {
@@ -43,6 +55,7 @@ package struct Verify: RunnableCommand {
     if output.json {
       try printJSON([report], on: console)
     } else {
+      for note in report.notes { try console.print(console.styled(note, .yellow)) }
       for problem in report.problems { try console.print(console.styled(problem, .red)) }
       try console.print(
         "\(counted(report.events, "event")) in \(counted(report.stacks, "stack")): "
@@ -61,10 +74,39 @@ package struct Verify: RunnableCommand {
     do {
       let found = try verify(reader, only: try named()) { progress.update("\($0.events) events checked") }
       progress.clear()
-      return Report(stacks: found.stacks, events: found.events, problems: found.problems.map(\.description))
+      var report = Report(stacks: found.stacks, events: found.events, problems: found.problems.map(\.description))
+      if found.isWhole { report.notes = try notes(of: reader, only: try named()) }
+      return report
     } catch let error as LogError {
       progress.clear()
       throw commandError(error)
+    }
+  }
+
+  /// Of a store's stacks: those with copies of histories are read once more.
+  private func notes(of reader: any EventLogReader, only: StackName?) throws -> [String] {
+    do {
+      let names = try deviceNames(in: reader)
+      var result: [String] = []
+      for stack in try only.map({ [$0] }) ?? reader.stacks(in: nil).map(\.stack) {
+        guard try reader.heads(of: stack).contains(where: { Fork.mayBeCopy($0.device) }) else { continue }
+        var chains = StackChains(stack: stack)
+        var offset = 0
+        while true {
+          let batches = try reader.read(stack, after: offset, maximumBytes: 1 << 20)
+          if batches.isEmpty { break }
+          for batch in batches {
+            try batch.batch.forEach { (record) throws(ChainFault) in
+              _ = try chains.receive(record.dot.device, record.dot.sequence, batch.batch.bytes, in: record.range)
+            }
+            offset = batch.firstOffset + batch.batch.count - 1
+          }
+        }
+        result += notes(of: chains, names)
+      }
+      return result
+    } catch let error as LogError { throw commandError(error) } catch let fault as ChainFault {
+      throw CommandError(.damage, "\(fault)")
     }
   }
 
@@ -78,16 +120,17 @@ package struct Verify: RunnableCommand {
     }
     var report = Report(stacks: 0, events: 0, problems: [])
     var progress = ProgressLine(on: console)
+    let names = try await session.deviceNames()
     for stack in stacks {
       do {
-        let history = try await History(stack, in: .daemon(session), names: DeviceNames())
+        let history = try await History(stack, in: .daemon(session), names: names)
         var count = 0
-        try await history.walk { _ in
+        try await history.walkEntries { _, _, _, _ in
           count += 1
           progress.update("\(report.events + count) events checked")
-          return true
         }
         report.events += count
+        report.notes += notes(of: history.chains, names)
         if count < history.head { report.problems.append("\(stack): \(count) of \(history.head) events came") }
       } catch let error as CommandError where error.code == .damage {
         report.problems.append(error.message)
@@ -98,8 +141,25 @@ package struct Verify: RunnableCommand {
     return report
   }
 
+  private func export(_ file: ExportFile, on console: Console) throws -> Report {
+    var report = Report(stacks: 1, events: 0, problems: [])
+    var progress = ProgressLine(on: console)
+    let reader = try file.reader()
+    do {
+      while try reader.next() != nil { progress.update("\(reader.count) events checked") }
+    } catch let error as CommandError where error.code == .damage { report.problems = [error.message] }
+    progress.clear()
+    report.events = reader.count
+    report.notes = notes(of: reader.chains, file.names)
+    return report
+  }
+
   private func file(_ path: String, on console: Console) throws -> Report {
-    let file = try FileHistory(try LineReader(path: path, on: console), stack: stack, policy: nil)
+    let input = try RereadableInput(path: path, on: console)
+    if let export = try ExportFile(input), stack == nil || stack == export.stack {
+      return try self.export(export, on: console)
+    }
+    let file = try FileHistory(try input.lines(), stack: stack, policy: nil)
     var report = Report(stacks: 1, events: file.lines.count, problems: [])
     if let problem = file.problem { report.problems.append(problem.message) }
     if file.isCut { report.problems.append("\(file.name): the trailer is missing; the file was cut") }

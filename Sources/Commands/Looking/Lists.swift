@@ -56,7 +56,7 @@ package struct ListStacks: RunnableCommand {
               devices: info.devices, lastStored: rfc3339(milliseconds: info.lastStored)))
         }
       } catch { throw commandError(error) }
-    case .file: break
+    case .file, .export: break
     }
     if rows.isEmpty { console.say("there are no stacks\(name.map { " in \($0)" } ?? "") in \(source.name)") }
     if output.json { return try printJSON(rows, on: console) }
@@ -100,7 +100,7 @@ package struct ListDevices: RunnableCommand {
         rows = try deviceNames(in: reader).all.map { Row(device: $0.key.description, name: $0.value) }
           .sorted { ($0.name, $0.device) < ($1.name, $1.device) }
       } catch { throw commandError(error) }
-    case .file: break
+    case .file, .export: break
     }
     if rows.isEmpty { console.say("\(source.name) knows no devices yet") }
     if output.json { return try printJSON(rows, on: console) }

@@ -40,6 +40,22 @@ package final class LineReader {
         throw CommandError(errno == ENOENT ? .notFound : .failed, "can't open '\(path)': \(systemMessage())")
       }
     }
+    try begin()
+  }
+
+  /// Reads a descriptor from its beginning; it stays the caller's.
+  init(descriptor: Int32, name: String) throws {
+    self.name = name
+    self.descriptor = descriptor
+    ownsDescriptor = false
+    maximumLength = Self.maximumLineLength
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else {
+      throw CommandError(.failed, "\(name) can't be read again: \(systemMessage())")
+    }
+    try begin()
+  }
+
+  private func begin() throws {
     // The two bytes that begin every gzip member: RFC 1952, 2.3.1.
     while bytes.count < 2, !isAtEnd { try readBlock() }
     if bytes.starts(with: [0x1F, 0x8B]) {
@@ -97,23 +113,40 @@ package final class LineReader {
     binary = BinaryLines()
   }
 
+  /// Whether it is a binary export.
+  var isBinary: Bool { binary != nil }
+
+  /// The next block of a binary export, its checksum compared; nil at the end. Not to be mixed with ``next()``.
+  func nextBlock() throws -> (kind: BinaryExport.Kind, content: [UInt8])? {
+    guard let prefix = try take(count: BinaryExport.prefixSize) else {
+      guard bytes.count == start else { throw blockError("it is cut") }
+      return nil
+    }
+    guard let (kind, length) = BinaryExport.prefix(prefix) else { throw blockError("this is no block") }
+    guard let content = try take(count: length), let checksum = try take(count: BinaryExport.checksumSize) else {
+      throw blockError("it is cut")
+    }
+    guard BinaryExport.isWhole(kind, content, checksum: checksum, number: binary?.number ?? 0) else {
+      throw blockError("its checksum is another")
+    }
+    binary?.pass(content.count)
+    return (kind, content)
+  }
+
+  /// An error about the block that was begun last, or about the line that was given last.
+  func placeError(_ message: String) -> CommandError { isBinary ? blockError(message) : error(message) }
+
+  private func blockError(_ problem: String) -> CommandError {
+    CommandError(
+      .damage,
+      "\(name), block \(binary?.number ?? 0) from byte \(binary?.offset ?? 0) on: \(problem); what stands before is good"
+    )
+  }
+
   private func nextOfBinary() throws -> [UInt8]? {
     while let waiting = binary?.waiting, waiting.isEmpty {
-      guard let prefix = try take(count: BinaryExport.prefixSize) else { return nil }
-      let number = binary?.number ?? 0
-      func damage(_ problem: String) -> CommandError {
-        CommandError(
-          .damage,
-          "\(name), block \(number) from byte \(binary?.offset ?? 0) on: \(problem); what stands before is good")
-      }
-      guard let (kind, length) = BinaryExport.prefix(prefix) else { throw damage("this is no block") }
-      guard let content = try take(count: length), let checksum = try take(count: BinaryExport.checksumSize) else {
-        throw damage("it is cut")
-      }
-      guard BinaryExport.isWhole(kind, content, checksum: checksum, number: number) else {
-        throw damage("its checksum is another")
-      }
-      do { try binary?.take(kind, content) } catch { throw damage("\(error)") }
+      guard let (kind, content) = try nextBlock() else { return nil }
+      do { try binary?.take(kind, content) } catch { throw blockError("\(error)") }
     }
     lineNumber += 1
     return binary?.waiting.popFirst()
@@ -208,8 +241,12 @@ private struct BinaryLines {
       self.chains = held
       waiting = lines[...]
     }
+  }
+
+  /// A block was read.
+  mutating func pass(_ length: Int) {
     number += 1
-    offset += BinaryExport.prefixSize + content.count + BinaryExport.checksumSize
+    offset += BinaryExport.prefixSize + length + BinaryExport.checksumSize
   }
 }
 

@@ -64,6 +64,8 @@ extension Engine {
     if let device = self.replica.device {
       stack.acknowledged = min(readAcknowledged(name), replica.chains.vector[device])
       stack.savedAcknowledged = stack.acknowledged
+      let noted = try? self.replica.log?.fact(RefusalFact.key(of: name))
+      stack.refusal = noted.flatMap { RefusalFact(value: $0)?.reason }
     }
     stacks[name] = stack
     markConflictsSeen(name)

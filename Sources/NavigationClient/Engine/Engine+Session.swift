@@ -39,6 +39,7 @@ extension Engine {
       stacks[name]?.replica.agree(device, through: through)
       guard device == replica.device else { return }
       stacks[name]?.acknowledged = through
+      endRefusal(of: name)
       dirty.insert(name)
       leaveIfUnused(name)
     case .time(let serverTime): learnClock(serverTime - now.wall)
@@ -47,11 +48,13 @@ extension Engine {
       if code == .clockAhead, let stack = stacks[name]?.replica, isAhead(stack, has: VersionVector(), at: now) != nil {
         core.follow(name, policy: stack.policy, now: now.monotonic)
       }
+      noteRefusal(of: name, code, detail, at: now)
       stop(
         name,
         ClientError(
           code, about: name.description, reason: "the daemon doesn't take \(dot): \(detail)", isRetriable: isWaiting))
     case .refused(let name, let code, let reason, let isWaiting):
+      noteRefusal(of: name, code, reason, at: now)
       stop(name, ClientError(code, about: name.description, reason: reason, isRetriable: isWaiting))
     case .forked(let name, let devices): forked(name, devices)
     case .live(let name):
@@ -106,6 +109,20 @@ extension Engine {
     failRequests(error)
   }
 
+  /// Keeps that own events aren't taken, for who asks later; what soon passes is no refusal.
+  private mutating func noteRefusal(of name: StackName, _ code: RefusalCode, _ reason: String, at now: Moment) {
+    guard code != .busy, code != .storage, stacks[name]?.refusal != reason else { return }
+    stacks[name]?.refusal = reason
+    try? replica.log?.setFact(RefusalFact.key(of: name), RefusalFact(time: now.wall, reason: reason).value)
+  }
+
+  /// Own events were taken.
+  private mutating func endRefusal(of name: StackName) {
+    guard stacks[name]?.refusal != nil else { return }
+    stacks[name]?.refusal = nil
+    try? replica.log?.setFact(RefusalFact.key(of: name), nil)
+  }
+
   /// Something keeps the stack from going on.
   mutating func stop(_ name: StackName, _ problem: ClientError) {
     guard stacks[name] != nil else { return }
@@ -135,11 +152,9 @@ extension Engine {
       dirty.insert(name)
     } else {
       core.unfollow(name)
-      stop(
-        name,
-        ClientError(
-          .policyMismatch, about: name.description,
-          "the daemon has the stack under the policy \(policy), this device under \(stack.fold.policy)"))
+      let reason = "the daemon has the stack under the policy \(policy), this device under \(stack.fold.policy)"
+      noteRefusal(of: name, .policyMismatch, reason, at: now)
+      stop(name, ClientError(.policyMismatch, about: name.description, reason))
     }
   }
 

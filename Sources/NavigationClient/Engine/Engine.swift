@@ -24,6 +24,8 @@ struct Engine: LoopHandler {
     var acknowledged = 0
     var savedAcknowledged = 0
     var problem: ClientError?
+    /// Why the daemon doesn't take own events, as it is kept on the disk.
+    var refusal: String?
     var presence: [DeviceID: DevicePresence] = [:]
     var seenConflicts: Set<Conflict> = []
     var conflicts: [Conflict] = []

@@ -44,6 +44,8 @@ public struct Fork: Hashable, Sendable {
   public var id: DeviceID { Self.id(of: bytes) }
 
   /// What a chain is a copy of, from its first entry; nil if it is a device's own chain.
+  public init?(_ entry: [UInt8], under id: DeviceID) { self.init(entry, in: 0..<entry.count, under: id) }
+
   init?(_ bytes: [UInt8], in range: Range<Int>, under id: DeviceID) {
     guard Self.mayBeCopy(id), range.count > 34, bytes[range.lowerBound] == Self.start[0],
       bytes[range.lowerBound + 1] == Self.start[1]

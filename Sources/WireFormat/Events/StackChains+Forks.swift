@@ -69,6 +69,9 @@ extension StackChains {
   /// Changes whenever a copy does: what couldn't be settled then may be now.
   public var forkChanges: Int { forking.changes }
 
+  /// The devices whose ids have several histories, by id.
+  public var forkedDevices: [DeviceID] { forking.copies.keys.sorted() }
+
   /// The copies of a device's histories that aren't retired, by id.
   public func copies(of device: DeviceID) -> [DeviceID] {
     (forking.copies[device] ?? []).filter { !forking.retired.contains($0) }.sorted()

@@ -55,7 +55,7 @@ public struct StackClaims: Sendable {
 
 extension StackChains {
   /// The digest of a device's history as a chain has it: of a copy not the chain's own.
-  func history(of chain: DeviceID) -> Digest {
+  public func history(of chain: DeviceID) -> Digest {
     guard let copy = self.chain(of: chain)?.copy else { return digest(of: chain) }
     return copy.marks.last?.digest ?? .empty
   }

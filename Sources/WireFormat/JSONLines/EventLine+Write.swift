@@ -6,6 +6,10 @@ extension EventLine {
     var json = JSONWriter()
     json.raw(#"{"action":"#)
     write(action, to: &json)
+    if let chain {
+      json.raw(#","chain":"#)
+      json.string(chain)
+    }
     json.raw(#","context":{"#)
     json.list(context) { json, held in
       json.string(held.device)

@@ -48,11 +48,14 @@ public struct EventLine: Hashable, Sendable {
   public var stack: String?
   /// Fields of a newer event format.
   public var unknownFields: [UInt8]
+  /// The copy of the author's history that the event stands in; nil: the device's own chain.
+  public var chain: String?
 
   public init(
     device: String, sequence: Int, context: [Held], timestamp: Timestamp, action: Action, previous: Digest? = nil,
-    stack: String? = nil, unknownFields: [UInt8] = []
+    stack: String? = nil, unknownFields: [UInt8] = [], chain: String? = nil
   ) {
+    self.chain = chain
     self.device = device
     self.sequence = sequence
     self.context = context.sorted { $0.device.utf8.lexicographicallyPrecedes($1.device.utf8) }

@@ -17,6 +17,7 @@ extension JSONLine {
     switch self {
     case .header(let header): header.bytes
     case .event(let event): event.bytes
+    case .chain(let chain): chain.bytes
     case .trailer(let trailer): trailer.bytes
     }
   }
@@ -26,6 +27,8 @@ extension JSONLine {
 private struct Parts {
   private var header: ExportHeader?
   private var trailer: ExportTrailer?
+  private var chainLine: ChainLine?
+  private var chain: String?
   private var device: String?
   private var sequence: Int?
   private var context: [EventLine.Held]?
@@ -50,6 +53,9 @@ private struct Parts {
         throw reader.fault("`unknown` must be base64", at: start)
       }
       unknownFields = bytes
+    case "chain": chain = try reader.string("`chain`")
+    case "fork": chainLine = try Self.fork(&reader)
+    case "unread": chainLine = try Self.unread(&reader)
     case "navsync": header = try Self.header(&reader)
     case "end": trailer = try Self.trailer(&reader)
     case _: throw reader.fault("`\(key)` is not a key of an event, `navsync` or `end`")
@@ -59,11 +65,14 @@ private struct Parts {
   func finish() throws(LineError) -> JSONLine {
     let hasEvent =
       device != nil || sequence != nil || context != nil || timestamp != nil || action != nil || previous != nil
-      || stack != nil || unknownFields != nil
-    switch (header, trailer, hasEvent) {
-    case (let header?, nil, false): return .header(header)
-    case (nil, let trailer?, false): return .trailer(trailer)
-    case (nil, nil, _): return .event(try event())
+      || chain != nil || unknownFields != nil
+    switch (header, trailer, chainLine, hasEvent, stack) {
+    case (let header?, nil, nil, false, nil): return .header(header)
+    case (nil, let trailer?, nil, false, nil): return .trailer(trailer)
+    case (nil, nil, var line?, false, let stack):
+      line.stack = stack
+      return .chain(line)
+    case (nil, nil, nil, _, _): return .event(try event())
     case _: throw LineError(at: 0, "the line mixes `navsync`, `end` or an event")
     }
   }
@@ -83,7 +92,8 @@ private struct Parts {
     }
     return EventLine(
       device: device, sequence: sequence, context: others, timestamp: try require(timestamp, "time"),
-      action: try require(action, "action"), previous: previous, stack: stack, unknownFields: unknownFields ?? [])
+      action: try require(action, "action"), previous: previous, stack: stack, unknownFields: unknownFields ?? [],
+      chain: chain)
   }
 
   // MARK: Event keys
@@ -185,7 +195,49 @@ private struct Parts {
     guard format != nil, let stack, let policy else {
       throw reader.fault("`navsync` must have `format`, `stack` and `policy`", at: start)
     }
-    return ExportHeader(stack: stack, policy: policy, devices: devices)
+    return ExportHeader(stack: stack, policy: policy, devices: devices, format: format ?? 1)
+  }
+
+  private static func fork(_ reader: inout LineReader) throws(LineError) -> ChainLine {
+    let start = reader.offset
+    var chain: String?
+    var device: String?
+    var sequence: Int?
+    var digest: Digest?
+    try reader.object("`fork`") { reader, key throws(LineError) in
+      switch key {
+      case "chain": chain = try reader.string("`chain`")
+      case "device": device = try reader.string("`device`")
+      case "digest": digest = try reader.digest("`digest`")
+      case "seq": sequence = try reader.integer("`seq`", in: 1...Dot.maximumSequence)
+      case _: throw reader.fault("`\(key)` is not a key of `fork`")
+      }
+    }
+    guard let chain, let device, let sequence, let digest else {
+      throw reader.fault("`fork` must have `chain`, `device`, `digest` and `seq`", at: start)
+    }
+    return ChainLine(chain: chain, entry: .fork(device: device, sequence: sequence, digest: digest), stack: nil)
+  }
+
+  private static func unread(_ reader: inout LineReader) throws(LineError) -> ChainLine {
+    let start = reader.offset
+    var chain: String?
+    var sequence: Int?
+    var bytes: [UInt8]?
+    try reader.object("`unread`") { reader, key throws(LineError) in
+      switch key {
+      case "bytes":
+        bytes = Base64.decode(Array(try reader.string("`bytes`").utf8))
+        if bytes == nil { throw reader.fault("`bytes` must be base64") }
+      case "chain": chain = try reader.string("`chain`")
+      case "seq": sequence = try reader.integer("`seq`", in: 1...Dot.maximumSequence)
+      case _: throw reader.fault("`\(key)` is not a key of `unread`")
+      }
+    }
+    guard let chain, let sequence, let bytes, !bytes.isEmpty else {
+      throw reader.fault("`unread` must have `bytes`, `chain` and `seq`", at: start)
+    }
+    return ChainLine(chain: chain, entry: .unread(sequence: sequence, bytes: bytes), stack: nil)
   }
 
   private static func trailer(_ reader: inout LineReader) throws(LineError) -> ExportTrailer {

@@ -4,13 +4,15 @@ public import NavigationModel
 public enum JSONLine: Hashable, Sendable {
   case header(ExportHeader)
   case event(EventLine)
+  case chain(ChainLine)
   case trailer(ExportTrailer)
 }
 
 /// The first line of an export. `fold` and `import` take files without it.
 public struct ExportHeader: Hashable, Sendable {
-  /// The newest format that this program reads and the one that it writes.
-  public static let currentFormat = 1
+  /// The newest format that this program reads. An export of a stack in which a device id has several histories is
+  /// written as 2, any other as 1.
+  public static let currentFormat = 2
 
   public struct Device: Hashable, Sendable {
     public var id: String
@@ -27,8 +29,10 @@ public struct ExportHeader: Hashable, Sendable {
   public var policy: String
   /// By the bytes of their ids.
   public var devices: [Device]
+  public var format: Int
 
-  public init(stack: String, policy: String, devices: [Device] = []) {
+  public init(stack: String, policy: String, devices: [Device] = [], format: Int = 1) {
+    self.format = format
     self.stack = stack
     self.policy = policy
     self.devices = devices.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
@@ -43,7 +47,7 @@ public struct ExportHeader: Hashable, Sendable {
       json.raw(":")
       json.string(device.name)
     }
-    json.raw(#"},"format":\#(Self.currentFormat),"policy":"#)
+    json.raw(#"},"format":\#(format),"policy":"#)
     json.string(policy)
     json.raw(#","stack":"#)
     json.string(stack)

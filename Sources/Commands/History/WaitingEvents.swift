@@ -1,0 +1,46 @@
+import EventLog
+import Foundation
+import NavigationClient
+import NavigationModel
+
+/// What a device of this machine did on a stack and the daemon doesn't have, in order.
+struct WaitingEvents {
+  var device: String
+  var items: [HistoryItem]
+  /// Why the daemon didn't take them, if it was asked and said so.
+  var refusal: RefusalFact?
+
+  /// Of all devices of this machine, as their own logs have it; also while they are in use.
+  ///
+  /// - Parameter held: what the daemon has.
+  static func all(of stack: StackName, notIn held: VersionVector) async throws -> [WaitingEvents] {
+    let folder = Device.stateFolder + "/devices"
+    // A folder that isn't there, or can't be read, is one without devices.
+    let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+    var result: [WaitingEvents] = []
+    // `~` stands in the names of stores that are on their way only.
+    for name in names where !name.contains("~") {
+      guard let reader = try? SQLiteLog.openReader(at: "\(folder)/\(name)"),
+        let fact = try? reader.fact("device"), let device = DeviceID(String(decoding: fact, as: UTF8.self)),
+        let own = try? reader.heads(of: stack).first(where: { $0.device == device }),
+        own.sequence > held[device]
+      else { continue }
+      let refusal = try? reader.fact(RefusalFact.key(of: stack))
+      let history = try await History(stack, in: .store(reader, path: "\(folder)/\(name)"), names: DeviceNames())
+      var items: [HistoryItem] = []
+      try await history.walk { item in
+        if item.event.dot.device == device, item.event.dot.sequence > held[device] { items.append(item) }
+        return true
+      }
+      result.append(
+        WaitingEvents(device: name, items: items, refusal: refusal.flatMap { RefusalFact(value: $0) }))
+    }
+    return result
+  }
+
+  /// Why they are not in the daemon's log.
+  var standing: String {
+    guard let refusal else { return "waiting: not at the daemon yet" }
+    return "refused at \(rfc3339(milliseconds: refusal.time)): \(refusal.reason)"
+  }
+}

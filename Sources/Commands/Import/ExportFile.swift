@@ -1,0 +1,267 @@
+import Foundation
+import NavigationModel
+import WireFormat
+
+/// A file that can be read more than once. The standard input, or a pipe, is kept in a file without a name for that.
+final class RereadableInput {
+  let name: String
+  private let descriptor: Int32
+
+  /// Throws a ``CommandError``.
+  init(path: String, on console: Console) throws {
+    name = path == "-" ? "the standard input" : path
+    let given = path == "-" ? dup(console.input) : open(path, O_RDONLY | O_CLOEXEC)
+    guard given >= 0 else {
+      throw CommandError(errno == ENOENT ? .notFound : .failed, "can't open '\(path)': \(systemMessage())")
+    }
+    var status = stat()
+    // The input's own place in a file may not be its beginning.
+    if path != "-", fstat(given, &status) == 0, status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR
+    {
+      descriptor = given
+      return
+    }
+    defer { close(given) }
+    descriptor = try Self.copy(given, name)
+  }
+
+  deinit { close(descriptor) }
+
+  /// A reader from the beginning on; one at a time.
+  func lines() throws -> LineReader { try LineReader(descriptor: descriptor, name: name) }
+
+  private static func copy(_ source: Int32, _ name: String) throws -> Int32 {
+    var path = Array("\(FileManager.default.temporaryDirectory.path)/navsync-XXXXXX".utf8CString)
+    let copy = mkstemp(&path)
+    guard copy >= 0 else { throw CommandError(.failed, "no temporary file for \(name): \(systemMessage())") }
+    unlink(path)
+    var block = [UInt8](repeating: 0, count: 256 << 10)
+    do {
+      while true {
+        let count = read(source, &block, block.count)
+        if count == 0 { return copy }
+        if count < 0 {
+          if errno == EINTR { continue }
+          throw CommandError(.failed, "reading \(name) failed: \(systemMessage())")
+        }
+        try writeAll(Array(block[..<count]), to: copy, named: "a temporary file")
+      }
+    } catch {
+      close(copy)
+      throw error
+    }
+  }
+}
+
+/// An export of either form, as `navsync export` writes it: a header, entries in log order, a trailer.
+struct ExportFile {
+  let input: RereadableInput
+  let header: ExportHeader
+  let stack: StackName
+  let policy: Policy
+  let names: DeviceNames
+
+  /// Nil if the file doesn't begin as such an export: its lines may then be of any source.
+  init?(_ input: RereadableInput) throws {
+    let lines = try input.lines()
+    guard let header = try Self.header(lines) else { return nil }
+    guard let stack = try? StackName(header.stack), let policy = Policy(header.policy),
+      header.devices.allSatisfy({ DeviceID($0.id) != nil })
+    else { return nil }
+    // Devices by other texts than ids have no digests.
+    if !lines.isBinary, let next = try? lines.next(), case .event(let event)? = try? JSONLine(parsing: next) {
+      guard event.devices.allSatisfy({ DeviceID($0) != nil }) else { return nil }
+    }
+    self.input = input
+    self.header = header
+    self.stack = stack
+    self.policy = policy
+    var names = DeviceNames()
+    for device in header.devices { if let id = DeviceID(device.id) { names.note(device.name, of: id) } }
+    self.names = names
+  }
+
+  private static func header(_ lines: LineReader) throws -> ExportHeader? {
+    let first: [UInt8]
+    if lines.isBinary {
+      guard let (kind, content) = try lines.nextBlock(), kind == .header else {
+        throw lines.placeError("an export begins with its header")
+      }
+      first = content
+    } else {
+      var line = try lines.next()
+      while line?.isEmpty == true { line = try lines.next() }
+      guard let line else { return nil }
+      first = line
+    }
+    do {
+      guard case .header(let header) = try JSONLine(parsing: first) else { return nil }
+      return header
+    } catch {
+      // Lines of any source may begin with a bad one: who reads those says so.
+      guard error.isNewerFormat else { return nil }
+      throw CommandError(.refused, "\(lines.name): \(error)")
+    }
+  }
+
+  /// Its entries, from the first on.
+  func reader() throws -> ExportReader { try ExportReader(self) }
+}
+
+/// The entries of an export in its order, each checked against those before it, and the trailer against them all.
+///
+/// Holds a block and what the chains need, however long the export is.
+final class ExportReader {
+  struct Entry {
+    var chain: DeviceID
+    var sequence: Int
+    var bytes: [UInt8]
+    /// Nil for what is no event that can be read.
+    var event: Event?
+  }
+
+  /// With all entries that were given.
+  private(set) var chains: StackChains
+  /// How many entries were given.
+  private(set) var count = 0
+  private let file: ExportFile
+  private let lines: LineReader
+  private var waiting: ArraySlice<Entry> = []
+  private var hasHeader = false
+  private var isWhole = false
+
+  fileprivate init(_ file: ExportFile) throws {
+    self.file = file
+    lines = try file.input.lines()
+    chains = StackChains(stack: file.stack)
+  }
+
+  /// The next entry, nil behind the trailer. Throws a ``CommandError`` that names the line or block; what was given
+  /// before it is good.
+  func next() throws -> Entry? {
+    while waiting.isEmpty {
+      if lines.isBinary {
+        guard let (kind, content) = try lines.nextBlock() else { return try end() }
+        switch kind {
+        case .header, .trailer: try take(content)
+        case .events: try take(batch: content)
+        }
+      } else {
+        guard let line = try lines.next() else { return try end() }
+        if !line.isEmpty { try take(line) }
+      }
+    }
+    count += 1
+    return waiting.popFirst()
+  }
+
+  private func end() throws -> Entry? {
+    guard isWhole else {
+      let place = lines.isBinary ? "" : " after line \(lines.lineNumber)"
+      throw CommandError(
+        .damage, "\(lines.name) ends\(place) without its trailer: it was cut; what stands before the cut is good")
+    }
+    return nil
+  }
+
+  private func take(batch content: [UInt8]) throws {
+    let batch: EventBatch
+    do { batch = try EventBatch(bytes: content) } catch { throw lines.placeError("\(error)") }
+    var entries: [Entry] = []
+    try batch.forEach { record in
+      let bytes = Array(content[record.range])
+      entries.append(try receive(record.dot.device, record.dot.sequence, bytes))
+    }
+    try put(entries)
+  }
+
+  private func put(_ entries: [Entry]) throws {
+    guard !isWhole else { throw lines.placeError("an event after the trailer") }
+    waiting = entries[...]
+  }
+
+  private func receive(_ chain: DeviceID, _ sequence: Int, _ bytes: [UInt8]) throws -> Entry {
+    do {
+      let event = try chains.receive(chain, sequence, bytes, in: 0..<bytes.count)
+      return Entry(chain: chain, sequence: sequence, bytes: bytes, event: event)
+    } catch { throw lines.placeError("\(name(chain)):\(sequence): \(error)") }
+  }
+
+  private func name(_ chain: DeviceID) -> String { file.names.text(chains.author(of: chain)) }
+
+  private func take(_ line: [UInt8]) throws {
+    let parsed: JSONLine
+    do { parsed = try JSONLine(parsing: line) } catch {
+      throw CommandError(error.isNewerFormat ? .refused : .damage, lines.placeError("\(error)").message)
+    }
+    switch parsed {
+    case .header:
+      guard !hasHeader else { throw lines.placeError("a second header; the file has more than one export in it") }
+      hasHeader = true
+    case .event(let line): try put([try entry(of: line)])
+    case .chain(let line): try put([try entry(of: line)])
+    case .trailer(let trailer): try take(trailer)
+    }
+  }
+
+  private func checkStack(_ stack: String?) throws {
+    guard let stack, stack != file.header.stack else { return }
+    throw CommandError(
+      .usage, "\(lines.name) has events of \(file.header.stack) and of \(stack); choose one with --stack")
+  }
+
+  private func entry(of line: EventLine) throws -> Entry {
+    try checkStack(line.stack)
+    let event: Event
+    do { event = try line.event { DeviceID($0) } } catch { throw lines.placeError("\(error)") }
+    var chain = event.dot.device
+    if let text = line.chain {
+      guard let id = DeviceID(text), chains.author(of: id) == chain else {
+        throw lines.placeError("the chain \(text) is not a copy of a history of \(line.device)")
+      }
+      chain = id
+    }
+    let place = "\(name(chain)):\(event.dot.sequence)"
+    let sequence = event.dot.sequence + (line.chain == nil ? 0 : StackChains.copyOffset)
+    if sequence == chains.vector[chain] + 1, let previous = line.previous, previous != chains.history(of: chain) {
+      throw lines.placeError(
+        "the digest before \(place) is another one: an event before it was changed, or this one is forged")
+    }
+    do {
+      if line.chain == nil, !chains.retired.contains(chain) {
+        return Entry(chain: chain, sequence: sequence, bytes: try chains.append(event), event: event)
+      }
+      var state = chains.authorState(of: chain)
+      let bytes: [UInt8]
+      do { bytes = try EventCodec.encode(event, after: &state) } catch { throw ChainFault.unwritable(error) }
+      return try receive(chain, sequence, bytes)
+    } catch let fault as ChainFault { throw lines.placeError("\(place): \(fault)") }
+  }
+
+  private func entry(of line: ChainLine) throws -> Entry {
+    try checkStack(line.stack)
+    guard let chain = DeviceID(line.chain) else { throw lines.placeError("'\(line.chain)' is not a chain's id") }
+    switch line.entry {
+    case .unread(let sequence, let bytes): return try receive(chain, sequence, bytes)
+    case .fork(let text, let sequence, let digest):
+      guard let device = DeviceID(text) else { throw lines.placeError("'\(text)' is not a device id") }
+      let fork = Fork(device: device, sequence: sequence, digest: digest)
+      guard fork.id == chain else { throw lines.placeError("the chain of this copy is \(fork.id), not \(chain)") }
+      return try receive(chain, 1, fork.bytes)
+    }
+  }
+
+  private func take(_ trailer: ExportTrailer) throws {
+    guard !isWhole else { throw lines.placeError("a second trailer") }
+    guard trailer.count == count else {
+      throw lines.placeError("the trailer counts \(trailer.count) events, but \(count) are there")
+    }
+    for head in trailer.heads {
+      let chain = DeviceID(head.device)
+      if chain.map({ chains.vector[$0] != head.sequence || chains.digest(of: $0) != head.digest }) ?? true {
+        throw lines.placeError("the trailer's head of \(head.device) is not what the events come to")
+      }
+    }
+    isWhole = true
+  }
+}
