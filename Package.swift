@@ -107,7 +107,7 @@ let package = Package(
       swiftSettings: common),
     .target(
       name: "FuzzDecoders",
-      dependencies: ["Access", "NavigationModel", "WireFormat", "ZeroMQ", "Commands", "TerminalUI"],
+      dependencies: ["Access", "NavigationModel", "WireFormat", "ZeroMQ", "Commands", "Links", "TerminalUI"],
       path: "Tests/Fuzz/Decoders", swiftSettings: common),
     .testTarget(
       name: "FuzzTests", dependencies: ["FuzzDecoders", "NavigationModel", "TestSupport"], swiftSettings: common),

@@ -21,6 +21,12 @@ package struct Statistics: Hashable, Sendable {
     package var events: Int
     package var concurrent: Int
     package var conflicts: Int
+    /// Pops, and ways to the root.
+    package var backs = 0
+    /// The greatest depth in it.
+    package var deepest = 0
+    /// The mean depth after its events; 0 if it has none.
+    package var meanDepth = 0.0
   }
 
   package var events = 0
@@ -98,6 +104,12 @@ extension Timeline {
       perDevice[device] = known
       let span = (time - start) / result.spanLength
       result.spans[span].events += 1
+      result.spans[span].deepest = max(result.spans[span].deepest, depth)
+      result.spans[span].meanDepth += (Double(depth) - result.spans[span].meanDepth) / Double(result.spans[span].events)
+      switch event.action {
+      case .pop, .popToRoot: result.spans[span].backs += 1
+      case .push, .set, .replace: break
+      }
       if isConcurrent(number) {
         result.concurrent += 1
         result.spans[span].concurrent += 1

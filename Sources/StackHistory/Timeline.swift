@@ -5,9 +5,11 @@ package import WireFormat
 ///
 /// All stacks that were ever shown are one tree of rows, each on the one beneath, so a moment is the number of its top
 /// row: to show one costs O(its depth), wherever it is, and nothing is folded again. The events stay as their canonical
-/// bytes, and are decoded from the checkpoint before them.
+/// bytes, and are decoded from the checkpoint before them, a page at a time.
 ///
-/// Memory: the bytes of the events, 40 bytes an event, 12 for each row that an event changes, and what the fold keeps.
+/// Memory: the bytes of the events, 28 bytes an event, 12 for each row that an event changes, and what the fold keeps;
+/// beside that at most ``checkpointBytes`` for checkpoints, which are thinned out, a page of events, and the conflicts of
+/// ``maximumDecisions`` events.
 /// Moments are counted from 0, the empty stack; moment n is after the n-th event in log order.
 package struct Timeline: ~Copyable {
   package let stack: StackName
@@ -26,9 +28,9 @@ package struct Timeline: ~Copyable {
   /// The fold's numbers of what is shown now, and the places of these rows in `rows`.
   private var shown: [Int32] = []
   private var path: [Int32] = []
-  private var checkpoints: [Checkpoint] = [Checkpoint(count: 0, authors: [])]
-  /// The events that were decoded last.
-  private var page: (first: Int, events: [Event]) = (0, [])
+  private var checkpoints: Checkpoints
+  /// The events that were decoded last, and what the decoder needs to go on behind them.
+  private var page = Page()
   private var openConflicts: Set<Conflict> = []
   /// Of the open conflicts.
   private var signature: [Int32] = []
@@ -37,12 +39,18 @@ package struct Timeline: ~Copyable {
 
   /// One event as it stands in the timeline.
   private struct Record {
+    var milliseconds: Int
     /// The top row after it.
     var top: Int32
     var author: Int32
-    var end: Int
-    var milliseconds: Int
-    var flags: UInt8
+    /// The number of its bytes, and flags in the highest bits.
+    var lengthAndFlags: UInt32
+
+    /// An event has at most 128 KiB.
+    static let lengthBits = 24
+
+    var length: Int { Int(lengthAndFlags & (1 << Self.lengthBits - 1)) }
+    var flags: UInt8 { UInt8(lengthAndFlags >> Self.lengthBits) }
   }
 
   private struct Row {
@@ -52,18 +60,27 @@ package struct Timeline: ~Copyable {
     var depth: Int32
   }
 
-  /// What the decoder needs to go on behind so many events.
-  private struct Checkpoint {
-    var count: Int
-    var authors: [AuthorState]
+  /// Decoded events that stand behind each other.
+  private struct Page {
+    var first = 0
+    var events: [Event] = []
+    var end = Checkpoint(count: 0, offset: 0, authors: [])
   }
+
+  /// How many events a page has at most.
+  private static let pageSize = 2048
+  /// How many events keep what was decided at them; of later ones it is only known that something was.
+  package static let maximumDecisions = 1 << 20
+  /// What all checkpoints together may take, about.
+  package static let checkpointBytes = 64 << 20
 
   private static let void: UInt8 = 1
   private static let late: UInt8 = 2
   private static let concurrent: UInt8 = 4
   private static let decision: UInt8 = 8
 
-  package init(stack: StackName, policy: Policy) {
+  package init(stack: StackName, policy: Policy, checkpointBytes: Int = Timeline.checkpointBytes) {
+    checkpoints = Checkpoints(maximumBytes: checkpointBytes)
     self.stack = stack
     fold = StackFold(policy: policy)
     chains = StackChains(stack: stack)
@@ -88,7 +105,7 @@ package struct Timeline: ~Copyable {
     }
     guard isFoldable(event) else { return false }
     self.bytes.append(contentsOf: bytes[range])
-    take(event)
+    take(event, length: range.count)
     return true
   }
 
@@ -102,11 +119,12 @@ package struct Timeline: ~Copyable {
   /// Takes in the next event of the log.
   package mutating func append(_ event: Event) throws(ChainFault) {
     keepCheckpoint()
-    bytes.append(contentsOf: try chains.append(event))
-    take(event)
+    let written = try chains.append(event)
+    bytes.append(contentsOf: written)
+    take(event, length: written.count)
   }
 
-  private mutating func take(_ event: Event) {
+  private mutating func take(_ event: Event, length: Int) {
     let author = place(of: event.dot.device)
     let isConcurrent = event.context.total + event.dot.sequence - 1 != records.count
     let isVoid = fold.apply(event)
@@ -118,8 +136,8 @@ package struct Timeline: ~Copyable {
     numbers[Int(author)].append(Int32(records.count + 1))
     records.append(
       Record(
-        top: path.last ?? 0, author: author, end: bytes.count, milliseconds: event.timestamp.milliseconds,
-        flags: flags))
+        milliseconds: event.timestamp.milliseconds, top: path.last ?? 0, author: author,
+        lengthAndFlags: UInt32(length) | UInt32(flags) << Record.lengthBits))
   }
 
   /// Whether an event puts something beside what is shown: nothing else of an author who saw all makes a conflict.
@@ -138,7 +156,7 @@ package struct Timeline: ~Copyable {
     if isVoid { fresh.append(.noop(event.dot)) }
     guard !fresh.isEmpty else { return }
     flags |= Timeline.decision
-    decisions[records.count + 1] = fresh
+    if decisions.count < Timeline.maximumDecisions { decisions[records.count + 1] = fresh }
   }
 
   private mutating func place(of device: DeviceID) -> Int32 {
@@ -164,12 +182,16 @@ package struct Timeline: ~Copyable {
     shown = now
   }
 
-  /// Many authors make a checkpoint large, so there are fewer of them then.
   private mutating func keepCheckpoint() {
-    let since = records.count - checkpoints[checkpoints.count - 1].count
-    guard since >= max(2048, authors.count * authors.count / 2) else { return }
-    let states = authors.map { chains.authorState(of: $0) }
-    checkpoints.append(Checkpoint(count: records.count, authors: states))
+    guard checkpoints.isDue(at: records.count) else { return }
+    checkpoints.add(
+      Checkpoint(count: records.count, offset: bytes.count, authors: authors.map { chains.authorState(of: $0) }))
+  }
+
+  /// Makes room for events that are known to come.
+  package mutating func reserve(_ count: Int) {
+    records.reserveCapacity(records.count + count)
+    rows.reserveCapacity(rows.count + count)
   }
 
   // MARK: Looking
@@ -195,7 +217,7 @@ package struct Timeline: ~Copyable {
   package mutating func conflicts() -> [Conflict] { fold.conflicts() }
 
   /// How many rows are kept, and how many bytes of events: figures for benchmarks.
-  package var size: (rows: Int, bytes: Int, checkpoints: Int) { (rows.count, bytes.count, checkpoints.count) }
+  package var size: (rows: Int, bytes: Int, checkpoints: Int) { (rows.count, bytes.count, checkpoints.all.count) }
 
   /// The shown entries at a moment, bottom to top. O(their number).
   package func entries(at moment: Int) -> [Entry] { path(at: moment).map { fold.entry(rows[Int($0)].number) } }
@@ -252,26 +274,24 @@ package struct Timeline: ~Copyable {
   }
 
   private mutating func decodePage(with number: Int) {
-    var low = 0
-    var high = checkpoints.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if checkpoints[middle].count < number { low = middle } else { high = middle }
-    }
-    let start = checkpoints[low]
-    let end = low + 1 < checkpoints.count ? checkpoints[low + 1].count : records.count
-    var states = start.authors
-    for author in authors[states.count...] { states.append(AuthorState(device: author)) }
-    var events: [Event] = []
-    events.reserveCapacity(end - start.count)
-    var at = start.count == 0 ? 0 : records[start.count - 1].end
-    for record in records[start.count..<end] {
+    var at = checkpoints.last(before: number)
+    // Going on from page to page decodes nothing twice.
+    if page.end.count < number, page.end.count > at.count { at = page.end }
+    for author in authors[at.authors.count...] { at.authors.append(AuthorState(device: author)) }
+    page.first = at.count + (number - 1 - at.count) / Timeline.pageSize * Timeline.pageSize
+    page.events.removeAll(keepingCapacity: true)
+    let end = min(page.first + Timeline.pageSize, records.count)
+    while at.count < end {
+      let record = records[at.count]
       do {
-        events.append(try EventCodec.decode(bytes, in: at..<record.end, after: &states[Int(record.author)]))
+        let event = try EventCodec.decode(
+          bytes, in: at.offset..<at.offset + record.length, after: &at.authors[Int(record.author)])
+        if at.count >= page.first { page.events.append(event) }
       } catch { preconditionFailure("an event that was taken in can't be decoded again: \(error)") }
-      at = record.end
+      at.offset += record.length
+      at.count += 1
     }
-    page = (start.count, events)
+    page.end = at
   }
 
   private func top(at moment: Int) -> Int32 { moment == 0 ? 0 : records[moment - 1].top }

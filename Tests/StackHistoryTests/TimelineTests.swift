@@ -256,4 +256,48 @@ func text(_ text: String) -> Value { Value(type: "String", payload: Array("\"\(t
     #expect(figures.devices.map(\.events) == [2, 1])
     #expect(figures.spans.map(\.events).reduce(0, +) == 3)
   }
+
+  /// Events over many pages, found in any order; and with checkpoints so few that each is far away.
+  @Test(arguments: [64 << 20, 2048]) func manyPages(checkpointBytes: Int) throws {
+    let ids = (0..<3).map { DeviceID(high: UInt64($0 + 1), low: 9) }
+    var timeline = Timeline(
+      stack: try StackName("test/pages"), policy: .merge, checkpointBytes: checkpointBytes)
+    var events: [Event] = []
+    var vector = VersionVector()
+    var shown: [EntryID] = []
+    for number in 0..<9000 {
+      let device = ids[number % 3]
+      var context = vector
+      let sequence = context[device] + 1
+      context[device] = 0
+      let dot = Dot(device, sequence)
+      let action: Action
+      if let top = shown.last, number % 4 == 3 {
+        action = .pop(entries: [top])
+        shown.removeLast()
+      } else if shown.count > 6 {
+        action = .popToRoot
+        shown = []
+      } else {
+        action = .push(on: shown.last, values: [text("v\(number)")])
+        shown.append(EntryID(dot, 0))
+      }
+      let event = Event(
+        dot: dot, context: context, timestamp: Timestamp(milliseconds: 1000 + number, counter: 0), action: action)
+      events.append(event)
+      try timeline.append(event)
+      vector[device] = sequence
+    }
+    #expect(checkpointBytes > 1 << 20 ? timeline.size.checkpoints == 5 : timeline.size.checkpoints <= 3)
+    for number in 1...events.count where timeline.event(number) != events[number - 1] { Issue.record("\(number)") }
+    var random = SeededGenerator(seed: 3)
+    for _ in 0..<30 {
+      let number = Int.random(in: 1...events.count, using: &random)
+      #expect(timeline.event(number) == events[number - 1], "\(number)")
+    }
+    for number in stride(from: events.count, to: 0, by: -1500) {
+      #expect(timeline.event(number) == events[number - 1], "\(number)")
+    }
+    #expect(timeline.entries(at: timeline.count).map(\.id) == shown)
+  }
 }

@@ -164,6 +164,7 @@ final class History {
       try fold(into: &timeline)
       if let problem { throw problem }
     } else {
+      timeline.reserve(head)
       try await walkBatches(goesOn: goesOn) { batch, first, _ in
         try receive(batch, at: first, into: &timeline)
         progress(timeline.count)

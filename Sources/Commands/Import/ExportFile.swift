@@ -1,6 +1,6 @@
 import Foundation
-import NavigationModel
-import WireFormat
+package import NavigationModel
+package import WireFormat
 
 /// A file that can be read more than once. The standard input, or a pipe, is kept in a file without a name for that.
 final class RereadableInput {
@@ -106,6 +106,20 @@ struct ExportFile {
 
   /// Its entries, from the first on.
   func reader() throws -> ExportReader { try ExportReader(self) }
+}
+
+/// The entries of the export on a console's input as far as they are good, and what the chains come to; for the fuzzer.
+/// Nil if the input isn't one.
+package func entries(
+  on console: Console
+) throws -> (stack: StackName, entries: [(Dot, [UInt8])], heads: [DeviceHead])? {
+  guard let file = try ExportFile(try RereadableInput(path: "-", on: console)) else { return nil }
+  let reader = try file.reader()
+  var entries: [(Dot, [UInt8])] = []
+  do {
+    while let entry = try reader.next() { entries.append((Dot(entry.chain, entry.sequence), entry.bytes)) }
+  } catch is CommandError {}
+  return (file.stack, entries, Array(entries.isEmpty ? [] : reader.chains.heads))
 }
 
 /// The entries of an export in its order, each checked against those before it, and the trailer against them all.

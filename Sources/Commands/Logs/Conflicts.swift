@@ -19,7 +19,8 @@ package struct Conflicts: RunnableCommand {
     ])
 
   @Argument(help: "A stack as space/stack, or a file of JSON lines; - for the standard input.") var what: String
-  @Flag(help: "Also all void and overridden events of the past; without it the last ten.") var all: Bool
+  @Flag(help: "All of history: also what was settled since, and more than the last ten void or overridden events.")
+  var all: Bool
   @OptionGroup var looking: LookingBackOptions
   @OptionGroup var output: OutputOptions
 
@@ -38,7 +39,12 @@ package struct Conflicts: RunnableCommand {
     let past = conflicts.filter { !about.contains($0) }
       .sorted { (loaded.number(of: $0) ?? 0) < (loaded.number(of: $1) ?? 0) }
     conflicts = about + (all ? past : past.suffix(10))
-    if conflicts.isEmpty { console.say("nothing had to be decided on \(loaded.history.stack)") }
+    let settled = all ? loaded.settledConflicts(beside: about) : []
+    if settled.isEmpty, conflicts.isEmpty { console.say("nothing had to be decided on \(loaded.history.stack)") }
+    for (number, conflict) in settled {
+      let account = ConflictAccount(conflict, loaded, settledSince: number)
+      if output.json { try console.write(account.json(loaded) + [10]) } else { try account.print(loaded, console) }
+    }
     for conflict in conflicts {
       let account = ConflictAccount(conflict, loaded)
       if output.json { try console.write(account.json(loaded) + [10]) } else { try account.print(loaded, console) }
@@ -49,6 +55,23 @@ package struct Conflicts: RunnableCommand {
 }
 
 extension LoadedHistory {
+  /// What was decided about entries that are no longer shown so, by the number of the event at which it was.
+  fileprivate func settledConflicts(beside standing: [Conflict]) -> [(number: Int, conflict: Conflict)] {
+    let standing = Set(standing)
+    var result: [(number: Int, conflict: Conflict)] = []
+    var number = timeline.decision(from: 1, step: 1)
+    while let at = number {
+      for conflict in timeline.newConflicts(at: at) where !standing.contains(conflict) {
+        switch conflict {
+        case .branches, .kept: result.append((at, conflict))
+        case .noop, .overridden, .fork: break
+        }
+      }
+      number = timeline.decision(from: at + 1, step: 1)
+    }
+    return result
+  }
+
   /// The event that a conflict is about, for those that are about one.
   fileprivate func number(of conflict: Conflict) -> Int? {
     switch conflict {
@@ -71,10 +94,15 @@ struct ConflictAccount {
   /// The events of the same name that aren't folded.
   var rivals: [HistoryItem] = []
 
-  init(_ conflict: Conflict, _ loaded: LoadedHistory) {
+  /// The moment at which it was decided; nil: it stands now.
+  var moment: Int?
+
+  /// - Parameter moment: the event at which it was decided, if it is settled since.
+  init(_ conflict: Conflict, _ loaded: LoadedHistory, settledSince moment: Int? = nil) {
     self.conflict = conflict
+    self.moment = moment
     let stack = loaded.history.stack
-    let shown = loaded.timeline.entries(at: loaded.timeline.count)
+    let shown = loaded.timeline.entries(at: moment ?? loaded.timeline.count)
     let values = loaded.values(of: shown)
     func name(_ id: EntryID) -> String { values[id].map { text(of: $0) } ?? loaded.text(id) }
     func restore(_ dot: Dot) -> String { "navsync restore \(stack) --at \(loaded.text(dot))" }
@@ -92,7 +120,7 @@ struct ConflictAccount {
       other = under.first.map { restore($0.dot) }
     case .kept(let entry, let removal):
       kind = "kept"
-      sides = [removal] + loaded.pushes(on: entry, notSeenBy: removal)
+      sides = [removal] + loaded.pushes(on: entry, notSeenBy: removal, at: moment)
       about = "\(name(entry)) was closed by \(loaded.text(removal)), which had not seen what was put on it"
       decision = "it is kept, with what is on it"
       other = restore(removal)
@@ -120,7 +148,8 @@ struct ConflictAccount {
   }
 
   func print(_ loaded: LoadedHistory, _ console: Console) throws {
-    try console.print(console.styled("\(kind)", .yellow) + "  \(about)")
+    let then = moment.map { "  (at event \($0), settled since)" } ?? ""
+    try console.print(console.styled("\(kind)", .yellow) + "  \(about)\(then)")
     for dot in sides where loaded.timeline.number(of: dot) != nil {
       try console.print("  \(line(about: dot, loaded, on: console))")
     }
@@ -162,6 +191,7 @@ struct ConflictAccount {
     json.string(about)
     json.raw(#","decision":"#)
     json.string(decision)
+    if let moment { json.raw(#","settledSince":\#(moment)"#) }
     json.raw(#","other":"#)
     if let other { json.string(other) } else { json.raw("null") }
     json.raw("}")
@@ -177,11 +207,11 @@ extension LoadedHistory {
   }
 
   /// The pushes of shown entries on an entry that the author of a removal had not seen; the first few.
-  fileprivate func pushes(on entry: EntryID, notSeenBy removal: Dot) -> [Dot] {
+  fileprivate func pushes(on entry: EntryID, notSeenBy removal: Dot, at moment: Int?) -> [Dot] {
     guard let number = timeline.number(of: removal) else { return [] }
     var seen = timeline.event(number).context
     seen[removal.device] = removal.sequence
-    let shown = timeline.entries(at: timeline.count)
+    let shown = timeline.entries(at: moment ?? timeline.count)
     guard let place = shown.firstIndex(where: { $0.id == entry }) else { return [] }
     var result: [Dot] = []
     for above in shown[(place + 1)...] where !seen.contains(above.id.dot) && !result.contains(above.id.dot) {

@@ -10,13 +10,14 @@ package struct Stats: RunnableCommand {
     abstract: "Figures of a stack's history: depth, ways back, devices, what is visited most, conflicts.",
     examples: [
       CommandExample("navsync stats alice/main", "For a person, with bars."),
-      CommandExample("navsync stats alice/main --svg stats.svg", "As a drawing."),
+      CommandExample("navsync stats alice/main --html stats.html", "Plots on a page, for any browser."),
       CommandExample("navsync stats alice/main --json | jq .deepest", "For a program."),
     ])
 
   @Argument(help: "A stack as space/stack, or a file of JSON lines; - for the standard input.") var what: String
   @Option(placeholder: "N", help: "How many of the most visited values to list.") var top = 10
-  @Option(placeholder: "FILE", help: "Write the figures as a drawing.") var svg: String?
+  @Option(placeholder: "FILE", help: "Write plots of the figures, as a page that needs nothing else.") var html: String?
+  @Option(placeholder: "FILE", help: "Write the plots as a drawing.") var svg: String?
   @Flag(help: "Replace a file that is there.") var force: Bool
   @OptionGroup var looking: LookingBackOptions
   @OptionGroup var output: OutputOptions
@@ -24,6 +25,8 @@ package struct Stats: RunnableCommand {
   package init() {}
 
   package func validate() throws {
+    if html != nil, svg != nil { throw ValueError("write one of --html and --svg at a time") }
+    if html != nil || svg != nil, output.json { throw ValueError("a picture goes without --json") }
     if top < 0 { throw ValueError("--top must not be negative") }
   }
 
@@ -46,6 +49,8 @@ package struct Stats: RunnableCommand {
       var events: Int
       var concurrent: Int
       var conflicts: Int
+      var backs: Int
+      var deepest: Int
     }
 
     var stack: String
@@ -69,10 +74,14 @@ package struct Stats: RunnableCommand {
   package func run(on console: Console) async throws {
     let loaded = try await looking.load(what, on: console)
     let figures = loaded.timeline.statistics(mostVisited: top, spans: 24)
-    if let svg {
+    if let file = html ?? svg {
       guard figures.events > 0 else { throw CommandError(.notFound, "\(loaded.history.stack) has no events to draw") }
-      let drawing = figures.svg(title: loaded.history.stack.description, texts: loaded.pictureTexts())
-      try writeFile(path: svg, on: console, overwrites: force) { try $0.write(drawing.utf8) }
+      let picture = StatisticsPicture(
+        of: figures, title: loaded.history.stack.description, texts: loaded.pictureTexts())
+      try writeFile(path: file, on: console, overwrites: force) {
+        try $0.write((html != nil ? picture.html() : picture.svg()).utf8)
+      }
+      if file != "-" { console.say("\(file): the figures of \(counted(figures.events, "event"))") }
     } else if output.json {
       try printJSON([report(figures, loaded)], on: console)
     } else {
@@ -96,7 +105,8 @@ package struct Stats: RunnableCommand {
       spanSeconds: figures.spanLength / 1000,
       overTime: figures.spans.map {
         Report.Span(
-          start: rfc3339(milliseconds: $0.start), events: $0.events, concurrent: $0.concurrent, conflicts: $0.conflicts)
+          start: rfc3339(milliseconds: $0.start), events: $0.events, concurrent: $0.concurrent, conflicts: $0.conflicts,
+          backs: $0.backs, deepest: $0.deepest)
       })
   }
 

@@ -29,6 +29,12 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case rules
   /// A code of `navsyncd pair`.
   case code
+  /// A routes file, and a deep link.
+  case link
+  /// A saved path, as `NavigationPath.CodableRepresentation` writes it.
+  case path
+  /// An export of either form.
+  case export
 
   /// Gives the bytes to the decoder.
   ///
@@ -48,6 +54,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .certificate: try takeCertificate(bytes)
     case .rules: try takeRules(bytes)
     case .code: try takeCode(bytes)
+    case .link: try takeLink(bytes)
+    case .path: try takePath(bytes)
+    case .export: try takeExport(bytes)
     }
   }
 }
