@@ -142,8 +142,8 @@ let package = Package(
     .testTarget(
       name: "NavigationClientTests",
       dependencies: [
-        "NavigationClient", "SyncDaemon", "Replication", "WireFormat", "NavigationModel", "EventLog", "Locking",
-        "ZeroMQ", "TestSupport", "recipes-example",
+        "Access", "KeyFiles", "NavigationClient", "SyncDaemon", "Replication", "WireFormat", "NavigationModel",
+        "EventLog", "Locking", "ZeroMQ", "TestSupport", "recipes-example",
       ],
       swiftSettings: common),
     .testTarget(

@@ -80,8 +80,10 @@ extension Engine {
     case .opened(let serverTime, let welcome):
       if let key = PublicKey(bytes: welcome.nextKey) { trial.heard(next: key) }
       learnClock(serverTime - now.wall)
-      for name in stacks.keys where stacks[name]?.problem?.code != .needsNewerVersion {
-        stacks[name]?.problem = nil
+      for name in stacks.keys {
+        // Nothing of a session outlives it, also if the daemon had it begin anew on the same connection.
+        stacks[name]?.isLive = false
+        if stacks[name]?.problem?.code != .needsNewerVersion { stacks[name]?.problem = nil }
         dirty.insert(name)
       }
       askAgain()
