@@ -16,9 +16,16 @@ public final class Serving: Sendable {
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     self.endpoints = endpoints
     guard descriptor >= 0 else { throw .system(path, "opened") }
+    var tries = 0
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       if errno == EINTR { continue }
       guard errno == EWOULDBLOCK else { throw .system(path, "locked") }
+      // Who only looks whether it is taken has it for a moment.
+      tries += 1
+      if tries < 20 {
+        pauseBriefly()
+        continue
+      }
       let process = folder.server.map { "process \($0.process)" } ?? "another process"
       throw KeyFileError(.refused, path, "\(process) serves with these keys already; stop it, or name another folder")
     }
@@ -52,9 +59,11 @@ public struct Server: Hashable, Sendable {
 extension KeyFolder {
   var servingPath: String { file("serving") }
 
-  /// Who serves with these keys, as far as is written; nil if nobody does.
-  public var server: Server? {
-    // Looked at without taking the lock, lest a daemon that starts now finds it taken.
+  /// Who serves with these keys; nil if nobody does.
+  public var server: Server? { isServed ? written : nil }
+
+  /// What is written of who serves, which a process that was killed leaves behind.
+  private var written: Server? {
     guard let text = try? SmallFile.read(servingPath, limit: 64 << 10) else { return nil }
     let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.count >= 3, let process = Int32(lines[0]), process > 1 else { return nil }
@@ -62,12 +71,11 @@ extension KeyFolder {
       process: process, endpoints: lines[1].split(separator: " ").map(String.init), state: String(lines[2]))
   }
 
-  /// Whether somebody has the lock. A process that was killed leaves its file, but no lock.
-  var isServed: Bool {
+  /// Whether somebody has the lock.
+  private var isServed: Bool {
     let descriptor = open(servingPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    // Shared, and let go at once: a daemon that starts at this very moment would say that its keys are in use.
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0
   }
 
@@ -97,21 +105,26 @@ extension KeyFolder {
   /// Has the daemon that serves with these keys read the folder again (SIGHUP), and waits until it says that it has.
   /// Blocks, for five seconds at most.
   public func tellServer() throws(KeyFileError) -> Told {
-    guard isServed, let server else { return .nobody }
+    guard let server else { return .nobody }
     let wanted = try stamp()
     guard kill(server.process, SIGHUP) == 0 else {
       return .failed(process: server.process, "it can't be told: \(String(cString: strerror(errno)))")
     }
     for _ in 0..<500 {
-      switch self.server?.state {
+      switch written?.state {
       case wanted?: return .applied(process: server.process)
       case let state? where state.hasPrefix("problem: "):
         return .failed(process: server.process, String(state.dropFirst(9)))
       case _: break
       }
-      var pause = timespec(tv_sec: 0, tv_nsec: 10_000_000)
-      nanosleep(&pause, nil)
+      pauseBriefly()
     }
     return .failed(process: server.process, "it doesn't say that it has read \(path); send it a SIGHUP")
   }
+}
+
+/// Ten milliseconds.
+private func pauseBriefly() {
+  var pause = timespec(tv_sec: 0, tv_nsec: 10_000_000)
+  nanosleep(&pause, nil)
 }

@@ -83,6 +83,7 @@ struct PairingProgramTests {
       let change = try home.navsync("keys", "rotate", "--within", "1h")
       #expect(change.code == 0 && change.error.contains("goes by it now"), "\(change.error)")
       #expect(try home.navsync("keys", "rotate").code == 4, "one at a time")
+      #expect(try home.navsync("keys", "show", "--for-daemon").output.contains("next key"))
       #expect(try phone.machine("ls").code == 0, "it hears of the new key by the old one")
       #expect(try home.navsync("keys", "rotate", "--now").code == 0)
       #expect(try phone.machine("ls").code == 0, "the old one is gone")

@@ -112,6 +112,9 @@ import ZeroMQ
         #expect(folder.server?.state == "problem: line 3")
       }
       #expect(folder.server == nil)
+      // Nor does one that was killed, which leaves its file.
+      try Data("4321\ntcp://127.0.0.1:1\nstarting\n".utf8).write(to: URL(fileURLWithPath: folder.path + "/serving"))
+      #expect(folder.server == nil)
       #expect(try folder.tellServer() == .nobody)
     }
   }

@@ -178,6 +178,9 @@ private struct FolderRow: Encodable {
   var name: String?
   var publicFile: String
   var secretFile: String
+  /// What a daemon's keys change to, and when.
+  var nextKey: String?
+  var changes: String?
   var rules: [RuleRow]
 }
 
@@ -200,14 +203,16 @@ private func print(_ folder: KeyFolder, _ output: OutputOptions, on console: Con
     throw CommandError(.notFound, "there are no keys in \(folder); 'navsync keys new' makes some")
   }
   let rules = try folder.rules().rules
+  let change = try folder.change()
   let row = FolderRow(
     key: certificate.publicKey.description, name: certificate["name"], publicFile: folder.publicPath(),
-    secretFile: folder.secretPath(), rules: rules.map(RuleRow.init))
+    secretFile: folder.secretPath(), nextKey: change?.key.description,
+    changes: change.map { rfc3339(milliseconds: $0.at) }, rules: rules.map(RuleRow.init))
   if output.json { return try printJSON([row], on: console) }
   try printTable(
     [
       ["key", row.key], ["name", row.name ?? "-"], ["public", row.publicFile], ["secret", row.secretFile],
-    ], on: console)
+    ] + (row.nextKey.map { [["next key", $0], ["from", row.changes ?? ""]] } ?? []), on: console)
   if !rules.isEmpty { try print(rules, output, on: console) }
 }
 

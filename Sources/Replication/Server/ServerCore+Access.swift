@@ -49,7 +49,8 @@ extension ServerCore {
       if access.allowsEverywhere(principal, wanted) { return true }
       (verbs, place) = (wanted, "in every space")
     }
-    let reason = "not authorised: the key may not \(verbs) \(place); have it allowed at the daemon"
+    let reason =
+      "not authorised: this takes '\(verbs)' \(place), which the key doesn't have; have it allowed at the daemon"
     put(audit("request refused: not authorised", principal, [.init("may_not", verbs), .init("where", place)], peer))
     counters.add(to: .requestsRefused)
     counters.add(to: .requestsNotAuthorised)
@@ -70,10 +71,11 @@ extension ServerCore {
 
   /// A line that has to be there when it is asked who did what.
   func audit(
-    _ text: String, _ principal: Principal, _ fields: [LogRecord.Field], _ peer: Peer
+    _ text: String, _ principal: Principal, _ fields: [LogRecord.Field], _ peer: Peer,
+    _ level: LogRecord.Level = .warning
   ) -> Action {
     var record = LogRecord(
-      .warning, text, [.init("who", access.label(principal)), .init("peer", peer.number)] + fields)
+      level, text, [.init("who", access.label(principal)), .init("peer", peer.number)] + fields)
     record.isAudit = true
     return .log(record)
   }
@@ -115,7 +117,7 @@ extension ServerCore {
   /// A secret was redeemed, and the rules are known by ``accessChanged(_:at:)``; or it was refused.
   package mutating func redeemed(_ redemption: Redemption, _ rule: AccessRule?, reason: String, at moment: Moment) {
     if let rule {
-      put(audit("paired", .key(redemption.key), [], redemption.peer))
+      put(audit("paired", .key(redemption.key), [], redemption.peer, .info))
       let paired = Paired(name: "\(rule.name)", space: "\(rule.scope)", may: "\(rule.verbs)")
       return reply(.paired(paired), to: redemption.peer, at: moment)
     }
