@@ -32,6 +32,7 @@ final class Chrome: Element {
     ("g", "to the root"),
     ("PgUp PgDn Home End", "move far"),
     ("/", "search"),
+    ("1 to 9", "a tab, where there are tabs"),
     ("Delete", "delete the row, where rows can be"),
     ("Ctrl-L", "draw again"),
     ("?", "this help"),

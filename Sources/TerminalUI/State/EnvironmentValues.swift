@@ -41,6 +41,12 @@ public struct EnvironmentValues {
   /// The lazy container that a view is in, where it was written.
   var lazyContainer: LazyPlace?
 
+  /// The tabs that a view is one of.
+  var tabs: Tabs?
+
+  /// What stands for the view in a selection.
+  var tag: AnyHashable?
+
   /// Whether a `ForEach` here makes its rows when they are needed.
   var defersRows = false
 

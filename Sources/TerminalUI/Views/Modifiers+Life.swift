@@ -50,7 +50,8 @@ extension View {
 
   /// The value that stands for the view in a selection.
   public func tag<Value: Hashable>(_ tag: Value) -> some View {
-    wrappingElements { element, _ in TaggedElement(element, AnyHashable(tag)) }
+    transformEnvironment(\.tag) { $0 = AnyHashable(tag) }
+      .wrappingElements { element, _ in TaggedElement(element, AnyHashable(tag)) }
   }
 
   /// Changes the view.
