@@ -77,13 +77,13 @@ package struct Effect: Hashable, Sendable {
 
 extension Timeline {
   /// What the n-th event did to the shown stack.
-  package func effect(of number: Int) -> Effect {
+  package mutating func effect(of number: Int) -> Effect {
     Effect(from: entries(at: number - 1), to: entries(at: number))
   }
 
   /// The path without what an event did: what it opened is closed, what it closed stands again where it stood, and what
   /// came after it stays. nil if nothing of it is left to undo.
-  package func pathUndoing(_ number: Int) -> [Value]? {
+  package mutating func pathUndoing(_ number: Int) -> [Value]? {
     let before = entries(at: number - 1)
     let effect = effect(of: number)
     let opened = Set(effect.opened.map(\.id))

@@ -7,9 +7,10 @@ package import WireFormat
 /// row: to show one costs O(its depth), wherever it is, and nothing is folded again. The events stay as their canonical
 /// bytes, and are decoded from the checkpoint before them, a page at a time.
 ///
-/// Memory: the bytes of the events, 28 bytes an event, 12 for each row that an event changes, and what the fold keeps;
-/// beside that at most ``checkpointBytes`` for checkpoints, which are thinned out, a page of events, and the conflicts of
-/// ``maximumDecisions`` events.
+/// Memory: the bytes of the events, 28 bytes an event, and what the fold keeps. Beside that, whatever the history is, at
+/// most 12 bytes for each of ``maximumRows`` rows, ``checkpointBytes`` for checkpoints, which are thinned out, a page of
+/// events, and the conflicts of ``maximumDecisions`` events. When there are more rows those of the oldest moments are let
+/// go: such a moment is folded again from the beginning when it is looked at, and those after it go on from there.
 /// Moments are counted from 0, the empty stack; moment n is after the n-th event in log order.
 package struct Timeline: ~Copyable {
   package let stack: StackName
@@ -25,6 +26,11 @@ package struct Timeline: ~Copyable {
   /// The numbers of each author's events, by sequence - 1.
   private var numbers: [[Int32]] = []
   private var rows: [Row] = [Row(number: 0, below: 0, depth: 0)]
+  /// The first moment whose rows are kept.
+  private var firstKept = 0
+  private let maximumRows: Int
+  /// Stands at a moment whose rows are let go.
+  private var past: PastFold?
   /// The fold's numbers of what is shown now, and the places of these rows in `rows`.
   private var shown: [Int32] = []
   private var path: [Int32] = []
@@ -43,6 +49,8 @@ package struct Timeline: ~Copyable {
     /// The top row after it.
     var top: Int32
     var author: Int32
+    /// How many entries are shown after it.
+    var depth: Int32
     /// The number of its bytes, and flags in the highest bits.
     var lengthAndFlags: UInt32
 
@@ -51,6 +59,13 @@ package struct Timeline: ~Copyable {
 
     var length: Int { Int(lengthAndFlags & (1 << Self.lengthBits - 1)) }
     var flags: UInt8 { UInt8(lengthAndFlags >> Self.lengthBits) }
+  }
+
+  private final class PastFold {
+    var fold: StackFold
+    var moment = 0
+
+    init(_ policy: Policy) { fold = StackFold(policy: policy) }
   }
 
   private struct Row {
@@ -73,13 +88,19 @@ package struct Timeline: ~Copyable {
   package static let maximumDecisions = 1 << 20
   /// What all checkpoints together may take, about.
   package static let checkpointBytes = 64 << 20
+  /// How many rows are kept: 384 MiB.
+  package static let maximumRows = 32 << 20
 
   private static let void: UInt8 = 1
   private static let late: UInt8 = 2
   private static let concurrent: UInt8 = 4
   private static let decision: UInt8 = 8
 
-  package init(stack: StackName, policy: Policy, checkpointBytes: Int = Timeline.checkpointBytes) {
+  package init(
+    stack: StackName, policy: Policy, checkpointBytes: Int = Timeline.checkpointBytes,
+    maximumRows: Int = Timeline.maximumRows
+  ) {
+    self.maximumRows = maximumRows
     checkpoints = Checkpoints(maximumBytes: checkpointBytes)
     self.stack = stack
     fold = StackFold(policy: policy)
@@ -137,7 +158,7 @@ package struct Timeline: ~Copyable {
     records.append(
       Record(
         milliseconds: event.timestamp.milliseconds, top: path.last ?? 0, author: author,
-        lengthAndFlags: UInt32(length) | UInt32(flags) << Record.lengthBits))
+        depth: Int32(path.count), lengthAndFlags: UInt32(length) | UInt32(flags) << Record.lengthBits))
   }
 
   /// Whether an event puts something beside what is shown: nothing else of an author who saw all makes a conflict.
@@ -180,6 +201,33 @@ package struct Timeline: ~Copyable {
       path.append(Int32(rows.count - 1))
     }
     shown = now
+    if rows.count > maximumRows { letGoOfOldRows() }
+  }
+
+  /// Lets go of the older half of the rows, but for those that later moments stand on.
+  private mutating func letGoOfOldRows() {
+    // Rows come in the order of moments, and the newest row of a moment that has new ones is its top.
+    var moment = firstKept
+    var newest: Int32 = 0
+    while moment < records.count, newest < rows.count / 2 {
+      moment += 1
+      newest = max(newest, records[moment - 1].top)
+    }
+    guard moment > firstKept, moment < records.count else { return }
+    let base = path(at: moment)
+    let shift = newest - Int32(base.count)
+    var places: [Int32: Int32] = [0: 0]
+    for (place, row) in base.enumerated() { places[row] = Int32(place + 1) }
+    func moved(_ row: Int32) -> Int32 { row > newest ? row - shift : places[row] ?? 0 }
+    var kept = [rows[0]]
+    kept.reserveCapacity(maximumRows + 64)
+    for row in base { kept.append(rows[Int(row)]) }
+    kept.append(contentsOf: rows[(Int(newest) + 1)...])
+    for place in 1..<kept.count { kept[place].below = moved(kept[place].below) }
+    rows = kept
+    for number in moment...records.count where number > 0 { records[number - 1].top = moved(records[number - 1].top) }
+    path = path.map(moved)
+    firstKept = moment
   }
 
   private mutating func keepCheckpoint() {
@@ -219,11 +267,20 @@ package struct Timeline: ~Copyable {
   /// How many rows are kept, and how many bytes of events: figures for benchmarks.
   package var size: (rows: Int, bytes: Int, checkpoints: Int) { (rows.count, bytes.count, checkpoints.all.count) }
 
-  /// The shown entries at a moment, bottom to top. O(their number).
-  package func entries(at moment: Int) -> [Entry] { path(at: moment).map { fold.entry(rows[Int($0)].number) } }
+  /// The shown entries at a moment, bottom to top. O(their number), but for moments whose rows are let go.
+  package mutating func entries(at moment: Int) -> [Entry] {
+    guard moment < firstKept else { return path(at: moment).map { fold.entry(rows[Int($0)].number) } }
+    let past = self.past.flatMap { $0.moment <= moment ? $0 : nil } ?? PastFold(policy)
+    while past.moment < moment {
+      past.moment += 1
+      past.fold.apply(event(past.moment))
+    }
+    self.past = past
+    return past.fold.entries()
+  }
 
   /// How many entries are shown at a moment. O(1).
-  package func depth(at moment: Int) -> Int { Int(rows[Int(top(at: moment))].depth) }
+  package func depth(at moment: Int) -> Int { moment == 0 ? 0 : Int(records[moment - 1].depth) }
 
   /// Who made an event, without decoding it. O(1).
   package func author(of number: Int) -> DeviceID { authors[Int(records[number - 1].author)] }

@@ -194,6 +194,7 @@ import WireFormat
       try Data("id,name\n1,list\n".utf8).write(to: URL(fileURLWithPath: foreign))
       let refused = try await navsync("import", foreign, "--store", folder.appendingPathComponent("f").path)
       #expect(refused.code == .damage && refused.error.contains("line 1"), "\(refused.error)")
+      #expect(refused.error.contains("neither an export nor JSON lines"), "\(refused.error)")
       let newer = folder.appendingPathComponent("newer").path
       try Data((lines.joined(separator: "\n").replacing(#""format":1"#, with: #""format":9"#)).utf8)
         .write(to: URL(fileURLWithPath: newer))

@@ -54,6 +54,13 @@ import Testing
     #expect(try await stack("2026-03-01T09:30:10Z") == "list item reviews")
     #expect(try await stack("phone:2") == "list")
     #expect(try await stack("laptop:2") == "list item reviews photo")
+    // A device that nobody named goes by the beginning of its id, as it is shown.
+    let unnamed = Self.history.replacing(#""00000000000000000000000000000001":"phone",""#, with: "\"")
+      .replacing(Self.phone, with: "c0ffee00000000000000000000000001")
+    let seen = try await withCapturedConsole(input: Array(unnamed.utf8)) { console, _ in
+      await run(Navsync.self, arguments: ["replay", "-", "--at", "c0ffee00:2"], on: console)
+    }
+    #expect(seen.output.hasPrefix("1  list"), "\(seen)")
     let missing = try await look("replay", "-", "--at", "tablet:1")
     #expect(missing.code == .notFound && missing.error.contains("tablet:1"))
   }

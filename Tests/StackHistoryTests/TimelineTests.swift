@@ -178,8 +178,11 @@ func text(_ text: String) -> Value { Value(type: "String", payload: Array("\"\(t
     devices.act(0, .replace(text("c")))
     devices.act(0, .pop(1))
     devices.act(0, .set([text("a"), text("x"), text("y")]))
-    let timeline = try timeline(devices)
-    #expect((1...4).map { spelled(timeline.effect(of: $0)) } == ["+a +b", "a -b +c", "a -c", "a +x +y"])
+    var timeline = try timeline(devices)
+    for (number, effect) in zip(1..., ["+a +b", "a -b +c", "a -c", "a +x +y"]) {
+      let found = spelled(timeline.effect(of: number))
+      #expect(found == effect)
+    }
   }
 
   /// A newer branch comes on top: what stood there moves, and is neither closed nor opened.
@@ -188,9 +191,10 @@ func text(_ text: String) -> Value { Value(type: "String", payload: Array("\"\(t
     devices.act(0, .push([text("a")]))
     devices.act(1, .push([text("b")]))
     devices.act(0, .push([text("c")]))
-    let timeline = try timeline(devices)
-    #expect(spelled(timeline.effect(of: 3)) == "b ^a +c")
-    #expect(timeline.effect(of: 3).closed.isEmpty)
+    var timeline = try timeline(devices)
+    let effect = timeline.effect(of: 3)
+    #expect(spelled(effect) == "b ^a +c")
+    #expect(effect.closed.isEmpty)
   }
 
   /// What an event did goes away, what came later stays.
@@ -200,22 +204,21 @@ func text(_ text: String) -> Value { Value(type: "String", payload: Array("\"\(t
     devices.act(0, .pop(1))
     devices.act(0, .push([text("d")]))
     devices.act(0, .push([text("e")]))
-    let timeline = try timeline(devices)
-    func undone(_ number: Int) -> [String]? {
-      timeline.pathUndoing(number)?.map { String(decoding: $0.payload.dropFirst().dropLast(), as: UTF8.self) }
+    var timeline = try timeline(devices)
+    let rest = [1: ["d", "e"], 2: ["a", "b", "c", "d", "e"], 3: ["a", "b", "e"], 4: ["a", "b", "d"]]
+    for (number, values) in rest {
+      let undone = timeline.pathUndoing(number)
+      #expect(undone == values.map(text), "\(number)")
     }
-    #expect(undone(4) == ["a", "b", "d"])
-    #expect(undone(3) == ["a", "b", "e"])
-    #expect(undone(2) == ["a", "b", "c", "d", "e"])
-    #expect(undone(1) == ["d", "e"])
   }
 
   @Test func nothingIsLeftToUndo() throws {
     var devices = Devices(1)
     devices.act(0, .push([text("a")]))
     devices.act(0, .pop(1))
-    #expect(try timeline(devices).pathUndoing(1) == nil)
-    #expect(try timeline(devices).pathUndoing(2) == [text("a")])
+    var timeline = try timeline(devices)
+    let (first, second) = (timeline.pathUndoing(1), timeline.pathUndoing(2))
+    #expect(first == nil && second == [text("a")])
   }
 }
 
@@ -255,6 +258,31 @@ func text(_ text: String) -> Value { Value(type: "String", payload: Array("\"\(t
     #expect(figures.visits.map(\.value) == [text("a")] && figures.visits.map(\.count) == [2])
     #expect(figures.devices.map(\.events) == [2, 1])
     #expect(figures.spans.map(\.events).reduce(0, +) == 3)
+  }
+
+  /// Moments whose rows were let go are the same as ever.
+  @Test(arguments: [Policy.merge, .latest]) func fewRows(policy: Policy) throws {
+    var devices = Devices(3, policy: policy)
+    devices.play(250, seed: 11)
+    var whole = Timeline(stack: try StackName("test/timeline"), policy: policy)
+    var small = Timeline(stack: try StackName("test/timeline"), policy: policy, maximumRows: 60)
+    for event in devices.events {
+      try whole.append(event)
+      try small.append(event)
+    }
+    let rows = (whole.size.rows, small.size.rows)
+    #expect(rows.0 > 200 && rows.1 < 120, "\(rows)")
+    var random = SeededGenerator(seed: 12)
+    for _ in 0..<300 {
+      let moment = Int.random(in: 0...small.count, using: &random)
+      let (found, right) = (small.entries(at: moment), whole.entries(at: moment))
+      #expect(found == right, "\(moment)")
+      #expect(small.depth(at: moment) == whole.depth(at: moment))
+    }
+    for moment in 0...small.count {
+      let (found, right) = (small.entries(at: moment), whole.entries(at: moment))
+      #expect(found == right, "\(moment)")
+    }
   }
 
   /// Events over many pages, found in any order; and with checkpoints so few that each is far away.

@@ -103,7 +103,8 @@ struct FileHistory {
       while let bytes = try reader.next() {
         guard !bytes.isEmpty else { continue }
         do { return try JSONLine(parsing: bytes) } catch {
-          throw reader.error("\(error)", code: error.isNewerFormat ? .refused : .damage)
+          let hint = hasSome ? "" : "; it is neither an export nor JSON lines of events"
+          throw reader.error("\(error)\(hint)", code: error.isNewerFormat ? .refused : .damage)
         }
       }
     } catch let error as CommandError where hasSome && error.code == .damage {

@@ -103,6 +103,15 @@ final class LoadedHistory {
   /// The dot of the event with that number.
   func dot(_ number: Int) -> Dot { timeline.event(number).dot }
 
+  /// The devices of that name; else the one that acted here whose id is so, or begins so, as ``DeviceNames/text(_:)``
+  /// shows it.
+  func devices(named text: String) -> [DeviceID] {
+    let named = names.devices(named: text)
+    guard named.isEmpty, text.utf8.count >= 8 else { return named }
+    let begun = timeline.devices.filter { $0.description.hasPrefix(text) }
+    return begun.count == 1 ? begun : []
+  }
+
   /// The event that a person names as `device:sequence` or by its number.
   func number(ofEvent place: HistoryPlace) throws -> Int {
     switch place {
@@ -112,7 +121,7 @@ final class LoadedHistory {
       }
       return number
     case .event(let device, let sequence):
-      let dots = history.names.devices(named: device).map { Dot($0, sequence) }
+      let dots = devices(named: device).map { Dot($0, sequence) }
       let found = dots.compactMap { timeline.number(of: $0) }
       guard let number = found.last else {
         throw CommandError(.notFound, "\(history.stack) has no event \(device):\(sequence); 'navsync log' lists them")

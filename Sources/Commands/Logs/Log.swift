@@ -98,7 +98,7 @@ package struct Log: RunnableCommand {
       let now = wallClockMilliseconds()
       since = log.since?.milliseconds(now: now) ?? .min
       until = log.until?.milliseconds(now: now) ?? .max
-      devices = log.device.map { Set(loaded.names.devices(named: $0)) }
+      devices = log.device.map { Set(loaded.devices(named: $0)) }
       conflicts = log.conflicts
       if let devices, devices.isEmpty {
         throw CommandError(.notFound, "no device is called '\(log.device ?? "")'; 'navsync devices' lists them")
