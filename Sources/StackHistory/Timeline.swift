@@ -236,8 +236,9 @@ package struct Timeline: ~Copyable {
       Checkpoint(count: records.count, offset: bytes.count, authors: authors.map { chains.authorState(of: $0) }))
   }
 
-  /// Makes room for events that are known to come.
+  /// Makes room for events that are said to come; no more of it than for four million, since a daemon may say anything.
   package mutating func reserve(_ count: Int) {
+    let count = max(0, min(count, 4 << 20))
     records.reserveCapacity(records.count + count)
     rows.reserveCapacity(rows.count + count)
   }
