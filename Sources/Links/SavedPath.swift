@@ -56,6 +56,9 @@ public struct SavedPath: Hashable, Sendable {
     "Foundation.URL": "10Foundation3URLV", "Foundation.Data": "10Foundation4DataV",
   ]
 
+  /// What stands before the names of Foundation's types on Linux.
+  private static let inner = "FoundationEssentials."
+
   private static let unmangled = Dictionary(uniqueKeysWithValues: mangled.map { ($1, $0) })
 
   /// A stack names the standard library's types without their module.
@@ -64,11 +67,13 @@ public struct SavedPath: Hashable, Sendable {
     // On Linux these types are of a module of their own.
     if bare.hasPrefix("20FoundationEssentials") { bare = "10Foundation" + bare.dropFirst(22) }
     if let standard = unmangled[bare] { return standard }
-    return name.hasPrefix("Swift.") ? String(name.dropFirst(6)) : name
+    if name.hasPrefix(inner) { return "Foundation." + name.dropFirst(inner.count) }
+    // Only of the types that are written so: another would come back as a type of another name.
+    let short = String(name.dropFirst(6))
+    return name.hasPrefix("Swift.") && mangled[short] != nil ? short : name
   }
 
   private static func fileName(_ type: String, _ names: Names) -> String {
-    let inner = "FoundationEssentials."
     let type = type.hasPrefix(inner) ? "Foundation." + type.dropFirst(inner.count) : type
     guard let short = mangled[type] else { return type }
     if names == .mangled { return short }

@@ -144,3 +144,21 @@ import Testing
     #expect(throws: SavedPath.Fault.self) { try SavedPath(strings: ["", "7"]) }
   }
 }
+
+/// Names of types in saved paths that the fuzzer found to come back as others.
+@Suite struct SavedNamesTests {
+  @Test(arguments: [
+    ("FoundationEssentials.UUID", "Foundation.UUID", "Foundation.UUID"),
+    ("20FoundationEssentials4UUIDV", "Foundation.UUID", "Foundation.UUID"),
+    ("Swift.String", "String", "Swift.String"), ("SS", "String", "Swift.String"),
+    ("Swift.SS", "Swift.SS", "Swift.SS"),
+    ("Swift.Array<Swift.Int>", "Swift.Array<Swift.Int>", "Swift.Array<Swift.Int>"),
+    ("Shop.Route", "Shop.Route", "Shop.Route"),
+  ])
+  func aNameComesBack(read: String, onStack: String, written: String) throws {
+    let path = try SavedPath(strings: [read, "1"])
+    #expect(path.values.map(\.type) == [onStack])
+    #expect(path.strings().first == written)
+    #expect(try SavedPath(strings: path.strings()) == path)
+  }
+}
