@@ -35,7 +35,8 @@ let package = Package(
     .target(name: "Access", dependencies: ["NavigationModel"], swiftSettings: pure),
     .target(name: "ZeroMQ", dependencies: ["Access", "CZeroMQ", "Locking"], swiftSettings: common),
     .target(
-      name: "KeyFiles", dependencies: ["Access", "CSodium", "NavigationModel", "ZeroMQ"], swiftSettings: common),
+      name: "KeyFiles", dependencies: ["Access", "CSodium", "NavigationModel", "WireFormat", "ZeroMQ"],
+      swiftSettings: common),
     .target(name: "WireFormat", dependencies: ["CSodium", "NavigationModel"], swiftSettings: common),
     .target(
       name: "EventLog", dependencies: ["CSQLite", "CSodium", "Locking", "NavigationModel", "WireFormat"],
@@ -124,7 +125,8 @@ let package = Package(
     .testTarget(
       name: "AccessTests", dependencies: ["Access", "NavigationModel", "TestSupport"], swiftSettings: common),
     .testTarget(
-      name: "KeyFilesTests", dependencies: ["Access", "KeyFiles", "NavigationModel", "TestSupport", "ZeroMQ"],
+      name: "KeyFilesTests",
+      dependencies: ["Access", "KeyFiles", "NavigationModel", "TestSupport", "WireFormat", "ZeroMQ"],
       swiftSettings: common),
     .testTarget(
       name: "ZeroMQTests", dependencies: ["Access", "Locking", "ZeroMQ", "TestSupport"], swiftSettings: common),

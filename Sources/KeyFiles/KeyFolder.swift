@@ -14,6 +14,10 @@ public import ZeroMQ
 /// | `access` | a daemon's: who may do what (``Access/AccessRules``) |
 /// | `pairing` | a daemon's: the code that is open |
 /// | `serving` | a daemon's: the process that serves with these keys |
+/// | `owner/SPACE.secret` | the key that signs grants of a space that this user owns |
+/// | `owner/SPACE.granted` | the grants that it signed |
+/// | `trust` | whose grants count, and whether events must be signed (``WireFormat/SpaceTrust``) |
+/// | `grants` | the grants of this user's devices |
 public struct KeyFolder: Hashable, Sendable, CustomStringConvertible {
   public let path: String
 

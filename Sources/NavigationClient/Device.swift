@@ -4,6 +4,7 @@ import Glibc
 import KeyFiles
 import Locking
 public import NavigationModel
+package import WireFormat
 import ZeroMQ
 
 /// A device: a replica of its own that acts on stacks, with a log on the disk and, when there is one, a connection to a
@@ -88,7 +89,7 @@ public final class Device: Sendable {
       do throws(LogError) {
         log = try SQLiteLog.open(
           at: folder, program: programName, waitMilliseconds: options.lockWait.milliseconds)
-        id = try deviceID(of: log)
+        id = try deviceID(of: log, in: folder)
       } catch { throw ClientError(error) }
       let notices = log.report.notices.filter { $0 != .created }.map(\.description)
       found.withLock { $0 = notices }
@@ -157,22 +158,33 @@ public final class Device: Sendable {
     return String(name.map { $0 == " " ? "-" : $0 })
   }
 
-  /// The id kept in the log, or a new one, kept there.
   /// Makes a restored copy of a device's log a new incarnation, so that no two devices ever act under one id. What it
   /// holds of its former id stays, and goes to a daemon that lacks it as any event that the device holds.
   ///
+  /// - Parameter folder: where the log is; the new incarnation's signing key is put there.
   /// - Returns: the new id.
-  package static func renew(_ log: any EventLog) throws(LogError) -> DeviceID {
+  package static func renew(_ log: any EventLog, in folder: String) throws(LogError) -> DeviceID {
     let former = try deviceID(of: log)
-    var random = SystemRandomNumberGenerator()
-    let id = DeviceID(high: random.next(), low: random.next())
+    let id = try FolderStore.makeSigningKey(in: folder, isNew: true).verifyingKey.device
     // In this order, so that whatever happens between the former id is known as such.
     try log.setFact("former/\(former)", [])
     try log.setFact("device", Array(id.description.utf8))
     return id
   }
 
-  static func deviceID(of log: any EventLog) throws(LogError) -> DeviceID {
+  /// What a device signs with; nil if there is no device in the folder, or one from before there were signatures.
+  package static func signingKey(in folder: String) throws(LogError) -> SigningKey? {
+    let log = try SQLiteLog.openReader(at: folder)
+    guard let bytes = try log.fact("device"), let id = DeviceID(String(decoding: bytes, as: UTF8.self)) else {
+      return nil
+    }
+    return try FolderStore(folder: folder).signingKey(of: id)
+  }
+
+  /// The id kept in the log, or a new one, kept there.
+  ///
+  /// - Parameter folder: where the log is and the key goes from which the id is made; nil: an id of which nobody has a key.
+  static func deviceID(of log: any EventLog, in folder: String? = nil) throws(LogError) -> DeviceID {
     if let bytes = try log.fact("device") {
       guard let id = DeviceID(String(decoding: bytes, as: UTF8.self)) else {
         throw LogError(.damaged, about: "device", "the stored device id is not 32 hexadecimal digits")
@@ -180,7 +192,9 @@ public final class Device: Sendable {
       return id
     }
     var random = SystemRandomNumberGenerator()
-    let id = DeviceID(high: random.next(), low: random.next())
+    let id =
+      try folder.map { (folder) throws(LogError) in try FolderStore.makeSigningKey(in: folder).verifyingKey.device }
+      ?? DeviceID(high: random.next(), low: random.next())
     try log.setFact("device", Array(id.description.utf8))
     return id
   }

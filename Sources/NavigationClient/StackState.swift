@@ -46,6 +46,8 @@ public struct StackState: Sendable {
   public var waiting: Int
   /// What keeps them, or the stack, from going on; nil if nothing does.
   public var problem: ClientError?
+  /// What nobody vouches for, by device, where the space wants everything signed: it is not in here.
+  public var withheld: [WithheldEvents]
   /// The other devices that show the stack, by name.
   public var presence: [DevicePresence]
   /// The newest change; nil if there was none since the stack was opened.

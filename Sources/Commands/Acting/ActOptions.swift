@@ -126,6 +126,7 @@ package struct ActOptions: ParsableOptions {
       console.say("waiting: \(state.waiting)")
       for problem in [state.problem].compactMap({ $0 }) { console.say("\(problem)") }
     }
+    say(state.withheld, of: name, on: console)
     try print(outcome, state, console)
     if sync, !isAnswered {
       throw CommandError(
@@ -165,6 +166,20 @@ package struct ActOptions: ParsableOptions {
           .refused, "\(ids.count) devices are called '\(leader)'; name one by its id, as 'navsync devices' lists them")
       }
       return .lead(id)
+    }
+  }
+}
+
+/// Says what nobody vouches for.
+func say(_ withheld: [WithheldEvents], of stack: StackName, on console: Console) {
+  for row in withheld {
+    if row.held > 0 {
+      console.say("\(stack): \(counted(row.held, "event")) of \(row.device) held back: \(row.reason)")
+    }
+    if row.refused > 0 {
+      console.say(
+        "\(stack): \(counted(row.refused, "event")) refused that \(row.device) didn't sign so: somebody on the way altered "
+          + "the history")
     }
   }
 }

@@ -30,6 +30,7 @@ package struct Sync: RunnableCommand {
       let stack = try await device.stack(stack.description)
       try await self.device.catchUp(stack, within: within, on: console)
       try await stack.accepted(within: within)
+      say(stack.state.withheld, of: self.stack, on: console)
       try console.print(breadcrumbs(stack.state.entries))
     }
   }

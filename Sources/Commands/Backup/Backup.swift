@@ -90,7 +90,7 @@ package struct RestoreBackup: RunnableCommand {
       try reader.backup(to: part)
       let log = try SQLiteLog.open(at: part, program: "navsync", create: false)
       // A device's log says whose it is; a daemon's doesn't.
-      let id = try log.fact("device") == nil ? nil : try Device.renew(log)
+      let id = try log.fact("device") == nil ? nil : try Device.renew(log, in: part)
       try log.close()
       // The folder may be there, empty: it then takes what was made.
       if rmdir(folder) != 0, errno != ENOENT {

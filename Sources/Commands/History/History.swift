@@ -40,6 +40,8 @@ final class History {
   /// What a timeline left out: events of histories that aren't folded, and what waits for others.
   private(set) var unfolded: [HistoryItem] = []
   let lastStored: Int?
+  /// Who vouches for the events.
+  var vetting: StackVetting
   /// The chains that it had by then: devices, and copies of their histories.
   private(set) var authors: [DeviceID]
   /// The file that it is from, if it is.
@@ -67,6 +69,7 @@ final class History {
     self.source = source
     chains = StackChains(stack: stack)
     names = known ?? DeviceNames()
+    vetting = try StackVetting(stack)
     switch source {
     case .daemon(let session):
       items = []
@@ -261,6 +264,7 @@ final class History {
 
   /// Gives the batches until the body says false or the head of the beginning is reached.
   private func walkBatches(goesOn: Bool = false, _ body: (EventBatch, Int, Int?) throws -> Bool) async throws {
+    vetting.begin()
     switch source {
     case .file: preconditionFailure("a file of any lines has no batches")
     case .export(let file): try walkExport(file, body)
@@ -275,7 +279,7 @@ final class History {
         }
         guard !batches.isEmpty else { return }
         for batch in batches {
-          guard try body(batch.batch, batch.firstOffset, batch.storedAt) else { return }
+          guard try body(try vetting.pass(batch.batch), batch.firstOffset, batch.storedAt) else { return }
           offset = batch.firstOffset + batch.batch.count - 1
         }
       }
@@ -286,7 +290,7 @@ final class History {
         case .events(let events) where events.stack == stack.description:
           let batch: EventBatch
           do { batch = try EventBatch(bytes: events.batch) } catch { throw damage(at: events.firstOffset, "\(error)") }
-          guard try body(batch, events.firstOffset, nil) else { return }
+          guard try body(try vetting.pass(batch), events.firstOffset, nil) else { return }
         case .live(let live) where live.stack == stack.description: return
         case .refused(let refused): throw session.error(refused)
         case _: continue

@@ -127,8 +127,9 @@ extension LoadedHistory {
   }
 
   private func take(
-    _ batch: EventBatch, at first: Int, _ tell: (News) async throws -> Void
+    _ whole: EventBatch, at first: Int, _ tell: (News) async throws -> Void
   ) async throws -> Taking {
+    let batch = try history.vetting.pass(whole)
     guard history.isForked else {
       let copies = batch.authors.map(\.device).filter(Fork.mayBeCopy)
       guard copies.isEmpty else {

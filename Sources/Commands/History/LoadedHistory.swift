@@ -67,6 +67,7 @@ final class LoadedHistory {
         "\(counted(history.unread, "event")) of \(history.stack) can't be shown: of a newer format, or resting on one that "
           + "is; a newer navsync shows them")
     }
+    history.vetting.tell(names, on: console)
     guard let file = history.file else { return }
     for dot in file.held {
       console.say(

@@ -7,12 +7,18 @@ import NavigationModel
 /// `navsync keys`.
 package struct Keys: ParsableCommand {
   package static let configuration = CommandConfiguration(
-    name: "keys", abstract: "Make keys, and say whose may do what at a daemon.",
+    name: "keys", abstract: "Make keys, say whose may do what at a daemon, and who may write in a space.",
     discussion: """
       A key stands for whoever holds its secret half: a person's machine, or another daemon. 'navsyncd pair' and 'navsync \
-      pair' make and exchange keys in one go; these commands do it by hand.
+      pair' make and exchange keys in one go; new, show, allow, revoke and rotate do it by hand.
+
+      Against the daemon itself there are signatures: device, owner, grant, accept and trust say which devices may write \
+      in a space, and every replica checks it for itself.
       """,
-    subcommands: [NewKeys.self, ShowKeys.self, AllowKey.self, RevokeKey.self, RotateKeys.self])
+    subcommands: [
+      NewKeys.self, ShowKeys.self, AllowKey.self, RevokeKey.self, RotateKeys.self,
+      DeviceKey.self, OwnSpace.self, SignGrant.self, AcceptGrant.self, ListGrants.self, TrustOwner.self,
+    ])
 
   package init() {}
 }

@@ -1,5 +1,6 @@
 package import ArgumentParsing
 import EventLog
+import NavigationClient
 import NavigationModel
 import WireFormat
 
@@ -10,6 +11,9 @@ package struct Verify: RunnableCommand {
     discussion: """
       With --store the whole store is checked, also beside a running daemon. Otherwise a file of JSON lines, a stack of \
       the daemon, or all of its stacks. Exit code 5 means damage.
+
+      Of a stack in a space whose owner is trusted ('navsync keys trust') it also says, of each device, how many events \
+      somebody vouches for.
       """,
     examples: [
       CommandExample("navsync verify --store ~/.local/state/navsync/daemon", "A daemon's store."),
@@ -31,6 +35,8 @@ package struct Verify: RunnableCommand {
     var problems: [String]
     /// What is no damage and still to be known: device ids with several histories.
     var notes: [String] = []
+    /// Who vouches for what, where that is checked.
+    var devices: [DeviceRow] = []
   }
 
   /// Of the device ids that have several histories.
@@ -40,6 +46,34 @@ package struct Verify: RunnableCommand {
       let since = forks.isEmpty ? "" : ", from \(forks.joined(separator: " and ")) on"
       return "\(chains.stack): \(names.text(device)) acted twice under one id, as a copied device does\(since); "
         + "\(counted(chains.copies(of: device).count, "history", "histories")), all whole"
+    }
+  }
+
+  private struct DeviceRow: Encodable {
+    var stack: String
+    var device: String
+    /// What the owner calls it; nil without a grant.
+    var name: String?
+    var vouched: Int
+    var unvouched: Int
+    var refused: Int
+    var reason: String?
+
+    init(_ stack: StackName, _ standing: Vetting.Standing) {
+      self.stack = stack.description
+      device = standing.device.description
+      name = standing.name
+      vouched = standing.passed
+      unvouched = standing.held
+      refused = standing.refused
+      reason = standing.reason?.text
+    }
+
+    var cells: [String] {
+      [
+        stack, name ?? "-", device, "\(counted(vouched, "event")) vouched for", unvouched > 0 ? "\(unvouched) not" : "",
+        refused > 0 ? "\(refused) refused" : "", reason ?? "",
+      ]
     }
   }
 
@@ -55,6 +89,7 @@ package struct Verify: RunnableCommand {
     if output.json {
       try printJSON([report], on: console)
     } else {
+      if !report.devices.isEmpty { try printTable(report.devices.map(\.cells), on: console) }
       for note in report.notes { try console.print(console.styled(note, .yellow)) }
       for problem in report.problems { try console.print(console.styled(problem, .red)) }
       try console.print(
@@ -131,7 +166,15 @@ package struct Verify: RunnableCommand {
         }
         report.events += count
         report.notes += notes(of: history.chains, names)
-        if count < history.head { report.problems.append("\(stack): \(count) of \(history.head) events came") }
+        report.devices += (history.vetting.standings ?? []).map { DeviceRow(stack, $0) }
+        for standing in history.vetting.standings ?? [] where standing.refused > 0 {
+          report.problems.append(
+            "\(stack): \(counted(standing.refused, "event")) that \(standing.device) didn't sign so: the history was altered"
+          )
+        }
+        if count + history.vetting.withheld < history.head {
+          report.problems.append("\(stack): \(count) of \(history.head) events came")
+        }
       } catch let error as CommandError where error.code == .damage {
         report.problems.append(error.message)
       }

@@ -1,6 +1,7 @@
 package import ArgumentParsing
 import EventLog
 import Foundation
+import KeyFiles
 import NavigationModel
 import WireFormat
 
@@ -136,6 +137,8 @@ package struct Status: RunnableCommand {
     var endpoints: [String]
     var counters: [String: Int]
     var peers: [PeerRow]
+    /// Whom this user trusts, which the daemon knows nothing of: a space and its mode.
+    var signatures: [String: String]
   }
 
   private struct PeerRow: Encodable {
@@ -176,19 +179,21 @@ package struct Status: RunnableCommand {
   }
 
   package func run(on console: Console) async throws {
+    let trusts = try withKeyErrors { try KeyFolder.ofUser.trusts() }
     let session = try await DaemonSession.open(daemon.daemon, on: console)
     let status = try await session.status()
     let report = Report(
       software: status.software, daemon: status.daemon.description, epoch: String(status.epoch, radix: 16),
       started: rfc3339(milliseconds: status.startedAt), store: status.store, endpoints: status.endpoints,
-      counters: Dictionary(status.counters.map { ($0.name, $0.value) }) { $1 }, peers: status.peers.map(PeerRow.init))
+      counters: Dictionary(status.counters.map { ($0.name, $0.value) }) { $1 }, peers: status.peers.map(PeerRow.init),
+      signatures: Dictionary(trusts.map { ("\($0.space)", $0.mode.rawValue) }) { $1 })
     if output.json { return try printJSON([report], on: console) }
     try printTable(
       [
         ["daemon", report.daemon], ["software", report.software], ["store", report.store],
         ["epoch", report.epoch], ["started", report.started],
         ["endpoints", report.endpoints.joined(separator: " ")],
-      ] + report.peers.map { ["peer", $0.text] }
+      ] + report.peers.map { ["peer", $0.text] } + trusts.map { ["signatures", "\($0.mode.rawValue) in \($0.space)"] }
         + status.counters.map { [$0.name.replacingOccurrences(of: "_", with: " "), "\($0.value)"] }, on: console)
   }
 }

@@ -27,7 +27,7 @@ package struct Watch: RunnableCommand {
   }
 
   package func run(on console: Console) async throws {
-    var watcher = Watcher(stack: stack, console: console, json: output.json, remaining: count)
+    var watcher = try Watcher(stack: stack, console: console, json: output.json, remaining: count)
     var session: DaemonSession? = try await DaemonSession.open(daemon.daemon, on: console)
     while true {
       do {
@@ -49,6 +49,7 @@ private struct Watcher: ~Copyable {
   let json: Bool
   var remaining: Int?
   var names = DeviceNames()
+  var vetting: StackVetting
   var chains: StackChains
   var fold: StackFold?
   /// All that came, where it can't be folded as it comes: a device id has several histories, or an event can't be read.
@@ -59,8 +60,9 @@ private struct Watcher: ~Copyable {
   var isLive = false
   var told: Set<Conflict> = []
 
-  init(stack: StackName, console: Console, json: Bool, remaining: Int?) {
+  init(stack: StackName, console: Console, json: Bool, remaining: Int?) throws {
     self.stack = stack
+    vetting = try StackVetting(stack)
     self.console = console
     self.json = json
     self.remaining = remaining
@@ -109,7 +111,8 @@ private struct Watcher: ~Copyable {
     var fresh: [Event] = []
     var needsClaims = false
     do {
-      let batch = try EventBatch(bytes: events.batch)
+      let batch = try vetting.pass(try EventBatch(bytes: events.batch))
+      vetting.tell(names, on: console)
       var chains = self.chains
       try batch.forEach { (record) throws(ChainFault) in
         guard !chains.vector.contains(record.dot), !chains.retired.contains(record.dot.device) else { return }
@@ -124,7 +127,7 @@ private struct Watcher: ~Copyable {
         if let event { fresh.append(event) } else { needsClaims = true }
       }
       self.chains = chains
-    } catch {
+    } catch let error as CommandError { throw error } catch {
       throw CommandError(.damage, "the daemon sent an event of \(stack) that can't be taken: \(error)")
     }
     if claims != nil { return try foldAnew(fresh) }
@@ -142,6 +145,7 @@ private struct Watcher: ~Copyable {
   private mutating func beginAgain(_ session: DaemonSession) {
     console.say("\(stack): a device id has several histories, or an event needs a newer version; it is read anew")
     claims = StackClaims(stack: stack)
+    vetting.begin()
     chains = StackChains(stack: stack)
     fold = nil
     isLive = false

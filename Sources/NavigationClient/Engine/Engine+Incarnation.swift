@@ -30,7 +30,8 @@ extension Engine {
     do throws(LogError) {
       let log = try Incarnation.swap(log, in: store, keeping: kept)
       let id = try Device.deviceID(of: log)
-      replica = Replica(device: id, log: log)
+      replica = Replica(
+        device: id, log: log, authority: try Self.authority(configuration, device: id, store: store))
       try takeUp(log)
       identity.withLock { $0 = id }
       self.names[id] = configuration.name

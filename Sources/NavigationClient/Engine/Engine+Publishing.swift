@@ -67,6 +67,7 @@ extension Engine {
       stack: name, policy: stack.replica.fold.policy, entries: entries, conflicts: stack.conflicts,
       newConflicts: stack.conflicts.filter { !stack.seenConflicts.contains($0) }, connection: connection,
       isLive: stack.isLive, waiting: waiting(of: name), problem: storageProblem ?? stack.problem,
+      withheld: stack.replica.withheld,
       presence: stack.presence.values.sorted { ($0.name, $0.device) < ($1.name, $1.device) },
       lastChange: stack.lastChange, eventCount: stack.replica.fold.count, vector: stack.replica.fold.vector)
     stack.hub.publish(state, changes)

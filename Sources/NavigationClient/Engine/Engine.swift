@@ -141,7 +141,8 @@ struct Engine: LoopHandler {
     self.loop = loop
     self.mailbox = mailbox
     let device = identity.withLock { $0 }
-    replica = Replica(device: device, log: log)
+    replica = Replica(
+      device: device, log: log, authority: try Self.authority(configuration, device: device, store: store))
     core = ClientCore(Self.settings(configuration, device: device))
     trial = KeyTrial(nil, Self.nowhere)
     if let device { names[device] = configuration.name }
@@ -152,6 +153,14 @@ struct Engine: LoopHandler {
       keptNames = Set(kept.keys)
       clockOffset = try log.fact("clockOffset").flatMap { Int(String(decoding: $0, as: UTF8.self)) }
     }
+  }
+
+  static func authority(
+    _ configuration: Configuration, device: DeviceID?, store: (any DeviceStore)?
+  ) throws(LogError) -> Authority {
+    Authority(
+      keys: configuration.keys,
+      signer: try device.flatMap { (id) throws(LogError) in try store?.signingKey(of: id) })
   }
 
   /// The time to stamp events with, in milliseconds since 1970. A clock that is known to be ahead of the daemon's is

@@ -1,19 +1,27 @@
 package import EventLog
 import Foundation
+import KeyFiles
 package import NavigationModel
+package import WireFormat
 
 /// Where a device's log lives, and how another log takes its place. The steps can be cut off anywhere.
 package protocol DeviceStore {
   /// A name under which the present log can be kept that no other has.
   func keptName(former: DeviceID) -> String
-  /// An id for a new incarnation.
-  func newDeviceID() -> DeviceID
+  /// An id for a new incarnation, after ``makeNext()``.
+  func newDeviceID() throws(LogError) -> DeviceID
+  /// What a device signs with; nil if it doesn't.
+  func signingKey(of device: DeviceID) throws(LogError) -> SigningKey?
   /// An empty log beside the present one; what an earlier attempt left there is gone.
   func makeNext() throws(LogError) -> any EventLog
   /// Puts the next log in the place of the present one, which is kept under that name; both are closed.
   func takeNext(keeping kept: String) throws(LogError) -> any EventLog
   /// A log that was kept.
   func openKept(_ kept: String) throws(LogError) -> any EventLogReader
+}
+
+extension DeviceStore {
+  package func signingKey(of device: DeviceID) throws(LogError) -> SigningKey? { nil }
 }
 
 /// A device's folder.
@@ -44,9 +52,25 @@ struct FolderStore: DeviceStore {
     return "\(name)-\(number)"
   }
 
-  func newDeviceID() -> DeviceID {
-    var random = SystemRandomNumberGenerator()
-    return DeviceID(high: random.next(), low: random.next())
+  func newDeviceID() throws(LogError) -> DeviceID { try Self.makeSigningKey(in: next).verifyingKey.device }
+
+  func signingKey(of device: DeviceID) throws(LogError) -> SigningKey? {
+    do throws(KeyFileError) {
+      let key = try KeyFolder.signingKey(at: Self.signingPath(in: folder))
+      return key?.verifyingKey.device == device ? key : nil
+    } catch { throw LogError(.inputOutput, about: error.path, error.detail) }
+  }
+
+  private static func signingPath(in folder: String) -> String { folder + "/signing.key_secret" }
+
+  /// The key that lies in a folder whose device has no id yet, or a new one, put there.
+  static func makeSigningKey(in folder: String, isNew: Bool = false) throws(LogError) -> SigningKey {
+    do throws(KeyFileError) {
+      if !isNew, let key = try KeyFolder.signingKey(at: signingPath(in: folder)), key.isFitForDevice { return key }
+      let key = SigningKey.random()
+      try KeyFolder.keep(key, at: signingPath(in: folder), replaces: true)
+      return key
+    } catch { throw LogError(.inputOutput, about: error.path, error.detail) }
   }
 
   func makeNext() throws(LogError) -> any EventLog {

@@ -43,7 +43,7 @@ enum Incarnation {
     let kept = store.keptName(former: former)
     let new = try store.makeNext()
     for info in try old.stacks(in: nil) where !stacks.contains(info.stack) { try copy(info, from: old, to: new) }
-    let id = store.newDeviceID()
+    let id = try store.newDeviceID()
     try new.setFact("device", Array(id.description.utf8))
     for fact in try old.facts(prefixed: formerPrefix) { try new.setFact(fact.key, fact.value) }
     for id in [former, try Device.deviceID(of: old)] { try new.setFact(formerPrefix + id.description, []) }

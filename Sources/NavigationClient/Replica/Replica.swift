@@ -11,6 +11,7 @@ package final class Replica {
   package private(set) var device: DeviceID?
   /// Nil for an observer: everything is in memory then.
   package let log: (any EventLog)?
+  private let authority: Authority
   package private(set) var stacks: [StackName: StackReplica] = [:]
   private var intents: [StackName: IntentMemory] = [:]
   /// Stacks that took something in since the last commit.
@@ -21,9 +22,14 @@ package final class Replica {
   /// How much may wait for a commit before it is made.
   package static let commitBytes = 1 << 20
 
-  package init(device: DeviceID?, log: (any EventLog)?) {
+  package convenience init(device: DeviceID?, log: (any EventLog)?) {
+    self.init(device: device, log: log, authority: Authority())
+  }
+
+  init(device: DeviceID?, log: (any EventLog)?, authority: Authority) {
     self.device = device
     self.log = log
+    self.authority = authority
   }
 
   /// Opens a stack, or gives it back if it is open.
@@ -35,9 +41,9 @@ package final class Replica {
     if let open = stacks[name] {
       stack = open
     } else if let log {
-      stack = try StackReplica(name, policy: policy, from: log)
+      stack = try StackReplica(name, policy: policy, from: log, rules: try authority.rules(of: name))
     } else {
-      stack = StackReplica(name, policy: policy)
+      stack = StackReplica(name, policy: policy, rules: try authority.rules(of: name))
     }
     if let policy, let own = stack.policy, own != policy {
       throw ClientError(
@@ -124,6 +130,7 @@ package final class Replica {
       return (known, true)
     }
     let acted = try stack.act(intent, by: device, at: wall)
+    stack.seal()
     do throws(LogError) {
       try memory.remember(id, acted, digest: stack.chains.digest(of: device), log: log)
     } catch {

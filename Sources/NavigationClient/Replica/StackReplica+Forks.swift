@@ -44,6 +44,15 @@ extension StackReplica {
 
   /// Takes an event of this replica into the chains.
   func append(_ event: Event) throws(ChainFault) -> [UInt8] {
+    // Kept only where it is needed: a chain that nobody else holds grows in place.
+    guard signing != nil else { return try takeIn(event) }
+    let before = chains.state(of: event.dot.device)
+    let bytes = try takeIn(event)
+    unsealed = Unsealed(event: event, before: before)
+    return bytes
+  }
+
+  private func takeIn(_ event: Event) throws(ChainFault) -> [UInt8] {
     guard claims != nil else { return try chains.append(event) }
     chains = StackChains(stack: name)
     defer { chains = claims!.chains }
@@ -73,7 +82,7 @@ extension StackReplica {
   /// Folds anew what can't be folded as it came, from the beginning.
   ///
   /// - Parameter log: nil for an observer, which holds what it needs only after ``beginAgain()``.
-  func refold(from log: (any EventLogReader)?) throws(LogError) {
+  package func refold(from log: (any EventLogReader)?) throws(LogError) {
     guard needsRefold else { return }
     if claims == nil {
       guard let log else {
@@ -83,7 +92,7 @@ extension StackReplica {
       claims = try readClaims(log)
       chains = claims!.chains
     }
-    let admission = claims!.admission
+    let admission = claims!.admission(of: vetting?.passed)
     fold = StackFold(policy: fold.policy)
     for event in admission.events { fold.apply(event) }
     forkDots = admission.forks

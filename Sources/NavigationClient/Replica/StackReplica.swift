@@ -10,6 +10,10 @@ package import WireFormat
 /// ``Replica/commit()`` returned.
 package final class StackReplica {
   package let name: StackName
+  /// Whom to trust, and what to sign with.
+  let rules: StackRules
+  /// What own events are signed with; nil if they aren't.
+  let signing: (key: SigningKey, seal: EventSeal)?
   /// What the log or the daemon says it is; nil as long as nobody said anything, and then it shows as `merge`.
   package private(set) var policy: Policy?
   package internal(set) var chains: StackChains
@@ -26,7 +30,7 @@ package final class StackReplica {
   /// That as it is stored, when it was asked for.
   private var pendingBatch: EventBatch?
   private var pendingTime = 0
-  package private(set) var pendingBytes = 0
+  package internal(set) var pendingBytes = 0
   /// An own event is among what was taken in since the last commit.
   package private(set) var hasOwnPending = false
   /// A received one is.
@@ -47,6 +51,13 @@ package final class StackReplica {
   var forkDots: [Dot] = []
   /// The place of the newest folded event in the order of folding.
   var newestPlace = FoldPlace(total: 0, dot: nil)
+
+  // Where events are signed or checked.
+  /// What came and who vouches for it; nil if nobody has to.
+  var vetting: Vetting?
+  var unsealed: Unsealed?
+  /// The key and grant that stand in the own chain already.
+  var carried: EventSeal?
 
   // In a session.
   /// Up to where each chain is the same here and at the daemon; nil: all is, since it all came from there.
@@ -74,16 +85,21 @@ package final class StackReplica {
   }
 
   /// No events.
-  package init(_ name: StackName, policy: Policy?) {
+  package init(_ name: StackName, policy: Policy?, rules: StackRules = StackRules()) {
     self.name = name
     self.policy = policy
+    self.rules = rules
+    signing = rules.signing
     chains = StackChains(stack: name)
     fold = StackFold(policy: policy ?? .merge)
+    beginVetting()
   }
 
   /// All that a log holds of the stack. About a microsecond an event.
-  package convenience init(_ name: StackName, policy: Policy?, from log: any EventLogReader) throws(ClientError) {
-    self.init(name, policy: policy)
+  package convenience init(
+    _ name: StackName, policy: Policy?, from log: any EventLogReader, rules: StackRules = StackRules()
+  ) throws(ClientError) {
+    self.init(name, policy: policy, rules: rules)
     try load(from: log)
   }
 
@@ -112,12 +128,15 @@ package final class StackReplica {
           for record in stored.batch.records {
             let event = try chains.receive(
               record.dot.device, record.dot.sequence, stored.batch.bytes, in: record.range)
+            if let event { noteCarried(event) }
             if let event, !needsRefold { fold.apply(event) } else { needsRefold = true }
           }
+          vet(stored.batch)
         } catch { throw ClientError(error, about: name) }
       }
       localHead = last.firstOffset + last.batch.count - 1
     }
+    if holdsUnvouched { needsRefold = true }
     do throws(LogError) { try refold(from: log) } catch { throw ClientError(error) }
   }
 
@@ -161,6 +180,9 @@ package final class StackReplica {
     needsHistory = false
     forkDots = []
     newestPlace = FoldPlace(total: 0, dot: nil)
+    unsealed = nil
+    carried = nil
+    beginVetting()
   }
 
   /// The shown entries, bottom to top.
@@ -193,6 +215,9 @@ package final class StackReplica {
     let event = Event(
       dot: Dot(device, chains.vector[device] + 1), context: context(for: device),
       timestamp: fold.newestTimestamp.next(at: wall), action: action)
+    if let objection = rules.objection(at: event.timestamp, in: name.space) {
+      throw ClientError(.notAuthorised, about: name.description, objection)
+    }
     let before = chains.digest(of: device)
     let bytes: [UInt8]
     do { bytes = try append(event) } catch { throw ClientError(error, about: name) }
@@ -235,9 +260,20 @@ package final class StackReplica {
   package func receive(
     _ batch: EventBatch, own: DeviceID? = nil, takesOwn: Bool = false, log: (any EventLogReader)? = nil
   ) throws(ChainFault) {
+    var elsewhere: [(dot: Dot, bytes: [UInt8])] = []
+    defer { if !elsewhere.isEmpty, isVouched(elsewhere) { isOwnElsewhere = true } }
     for record in batch.records where isNew(record, of: batch, own: own, log) {
       guard takesOwn || record.dot.device != own else {
-        isOwnElsewhere = true
+        elsewhere.append((record.dot, Array(batch.bytes[record.range])))
+        continue
+      }
+      if vetting != nil {
+        do throws(ChainFault) {
+          try vetting!.offer(record.dot.device, record.dot.sequence, Array(batch.bytes[record.range]))
+        } catch {
+          guard mayLack(error) else { throw error }
+          passedOver = true
+        }
         continue
       }
       do throws(ChainFault) {
@@ -249,6 +285,7 @@ package final class StackReplica {
       }
       agreed?[record.dot.device] = record.dot.sequence
     }
+    try takeVetted()
   }
 
   private func take(_ event: Event?, _ dot: Dot, _ batch: EventBatch, _ range: Range<Int>) {
@@ -293,6 +330,8 @@ package final class StackReplica {
   /// What is to be committed, nil if nothing.
   package func append() -> LogAppend? {
     guard !pending.isEmpty else { return nil }
+    seal()
+    noteStored()
     let batch = EventBatch(pending)
     pendingBatch = batch
     let heads = batch.authors.map {

@@ -204,6 +204,36 @@ public struct StackChains: Hashable, Sendable {
     return bytes
   }
 
+  /// A chain as it was at some moment, to have its last event in another form.
+  public struct ChainState: Sendable {
+    let chain: Chain
+
+    /// The author's state.
+    public var author: AuthorState { chain.author }
+    /// The device's digest.
+    public var digest: Digest { chain.digest.digest }
+  }
+
+  /// A device's chain as it is.
+  public func state(of device: DeviceID) -> ChainState {
+    ChainState(chain: chain(of: device) ?? Chain(stack: stack, device: device))
+  }
+
+  /// Puts another form of its last event at a chain's end: of one that this replica made and nobody has seen yet.
+  ///
+  /// - Parameter state: the chain before the event.
+  public mutating func replaceLast(_ event: Event, after state: ChainState) throws(ChainFault) -> [UInt8] {
+    let device = event.dot.device
+    precondition(
+      event.dot.sequence == state.chain.count + 1 && vector[device] == event.dot.sequence
+        && !forking.retired.contains(device),
+      "\(event.dot) isn't the last event")
+    var chain = state.chain
+    let bytes = try Self.write(event, to: &chain, held: reach)
+    keep(chain)
+    return bytes
+  }
+
   // MARK: Parts
 
   static func checkNext(_ sequence: Int, after held: Int) throws(ChainFault) {
@@ -231,10 +261,10 @@ public struct StackChains: Hashable, Sendable {
     if forking.reach != nil || chains[place].copy != nil { noteForking(place) }
   }
 
-  /// Decodes a chain's next entry, checks its context against what is held, and hashes it unless it is later than
-  /// allowed; a throw leaves the chain as it was.
+  /// Decodes a chain's next entry, checks its context against what is held (nil: against nothing), and hashes it unless
+  /// it is later than allowed; a throw leaves the chain as it was.
   static func admit(
-    _ bytes: [UInt8], in range: Range<Int>, to chain: inout Chain, held: VersionVector,
+    _ bytes: [UInt8], in range: Range<Int>, to chain: inout Chain, held: VersionVector?,
     notAfter latest: Int = .max, keepsUnknown: Bool = false, _ stack: StackName
   ) throws(ChainFault) -> Event? {
     if chain.unreadable > 0 || chain.copy != nil {
@@ -254,7 +284,7 @@ public struct StackChains: Hashable, Sendable {
       chain.unreadable = chain.count
       return nil
     }
-    if let lacking = lacking(event.context, after: before.context, held: held) {
+    if let held, let lacking = lacking(event.context, after: before.context, held: held) {
       chain.author = before
       throw .missingContext(lacking)
     }

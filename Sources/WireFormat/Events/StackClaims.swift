@@ -40,17 +40,41 @@ public struct StackClaims: Sendable {
     return bytes
   }
 
+  /// As ``StackChains/replaceLast(_:after:)``.
+  public mutating func replaceLast(
+    _ event: Event, after state: StackChains.ChainState
+  ) throws(ChainFault) -> [UInt8] {
+    let bytes = try chains.replaceLast(event, after: state)
+    claims[event.dot.device]?.removeLast()
+    claims[event.dot.device, default: []].append(
+      Claim(event: event, previous: state.chain.digest.digest, digest: chains.history(of: event.dot.device)))
+    return bytes
+  }
+
   /// Each event once, by whichever chains it came: what ``admission`` is made of. Of retired chains only what no copy has
   /// yet.
-  public var all: Set<Claim> {
+  public var all: Set<Claim> { all(of: nil) }
+
+  private func all(of vetted: VersionVector?) -> Set<Claim> {
     var result: Set<Claim> = []
-    for (chain, events) in claims
-    where !chains.retired.contains(chain) || chains.unsettled.contains(chain) { result.formUnion(events) }
+    for (chain, events) in claims where !chains.retired.contains(chain) || chains.unsettled.contains(chain) {
+      guard let vetted else {
+        result.formUnion(events)
+        continue
+      }
+      let entries = vetted[chain] - (chains.author(of: chain) == chain ? 0 : StackChains.copyOffset)
+      result.formUnion(events.prefix(max(0, entries)))
+    }
     return result
   }
 
   /// What is to be folded, in the order to fold it in; what the rest is.
-  public var admission: Admission { Admission(all) }
+  public var admission: Admission { admission(of: nil) }
+
+  /// The same of so many entries of each chain.
+  ///
+  /// - Parameter vetted: nil for all.
+  public func admission(of vetted: VersionVector?) -> Admission { Admission(all(of: vetted)) }
 }
 
 extension StackChains {

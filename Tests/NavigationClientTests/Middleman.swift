@@ -1,0 +1,73 @@
+import Locking
+import WireFormat
+import ZeroMQ
+
+/// A daemon that lies: it stands between a device and an honest one, and changes what the device is sent.
+final class Middleman: Sendable {
+  /// What becomes of a batch of events on its way; nil is nothing.
+  typealias Lie = @Sendable (EventsMessage) throws -> EventsMessage?
+
+  let endpoint: String
+  private let loop: SocketLoop<Int>
+  private let lie = Locked<Lie?>(nil)
+
+  init(_ endpoint: String, before daemon: String) throws {
+    self.endpoint = endpoint
+    let (front, back) = (try Endpoint(endpoint), try Endpoint(daemon))
+    let lie = lie
+    loop = try SocketLoop(name: "middleman") { loop in
+      Handler(loop: loop, router: try loop.router(bind: front), daemon: back, lie: lie)
+    }
+  }
+
+  /// What it does from now on; nil: it is honest.
+  func tell(_ lie: Lie?) { self.lie.withLock { $0 = lie } }
+
+  func stop() { loop.stop() }
+
+  private struct Handler: LoopHandler {
+    let loop: Loop
+    let router: SocketID
+    let daemon: Endpoint
+    let lie: Locked<Lie?>
+    var peers: [SocketID: Peer] = [:]
+    var dealers: [Peer: SocketID] = [:]
+    var waiting: [SocketID: [[UInt8]]] = [:]
+
+    mutating func commands(_ commands: [Int], at now: Moment) {}
+
+    mutating func received(_ messages: [PeerMessage], on socket: SocketID, at now: Moment) {
+      for message in messages {
+        if dealers[message.peer] == nil, let dealer = try? loop.dealer(connect: daemon) {
+          dealers[message.peer] = dealer
+          peers[dealer] = message.peer
+        }
+        guard let dealer = dealers[message.peer] else { continue }
+        waiting[dealer, default: []].append(message.body)
+        writable(dealer, at: now)
+      }
+    }
+
+    mutating func writable(_ socket: SocketID, at now: Moment) {
+      while let body = waiting[socket]?.first {
+        guard loop.send(body, on: socket) == .sent else { return loop.notifyWhenWritable(socket) }
+        waiting[socket]?.removeFirst()
+      }
+    }
+
+    mutating func connectionsChanged(_ events: [ConnectionEvent], on socket: SocketID, at now: Moment) {
+      writable(socket, at: now)
+    }
+
+    mutating func received(_ messages: [[UInt8]], on socket: SocketID, at now: Moment) {
+      guard let peer = peers[socket] else { return }
+      for bytes in messages {
+        var told: [UInt8]? = bytes
+        if let lie = lie.withLock({ $0 }), case .events(let events)? = try? Message(decoding: bytes) {
+          told = (try? lie(events)).map { Message.events($0).encoded() }
+        }
+        if let told { _ = loop.send(told, to: peer, on: router) }
+      }
+    }
+  }
+}
