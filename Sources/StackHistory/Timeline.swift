@@ -88,8 +88,9 @@ package struct Timeline: ~Copyable {
   package static let maximumDecisions = 1 << 20
   /// What all checkpoints together may take, about.
   package static let checkpointBytes = 64 << 20
-  /// How many rows are kept: 384 MiB.
-  package static let maximumRows = 32 << 20
+  /// How many rows are kept: 768 MiB. A million events of eight devices that act at the same time all along have half of
+  /// that.
+  package static let maximumRows = 64 << 20
 
   private static let void: UInt8 = 1
   private static let late: UInt8 = 2
