@@ -194,8 +194,8 @@ struct SignatureTests {
       // The truth is taken afterwards, and nothing of the lie is left.
       family.liar.tell(nil)
       let again = try await family.device("laptop", daemon: family.liar.endpoint)
-      let true_ = try await again.stack("alice/main")
-      try await true_.state { $0.withheld.isEmpty && Self.texts($0) == honest[3] }
+      let truth = try await again.stack("alice/main")
+      try await truth.state { $0.withheld.isEmpty && Self.texts($0) == honest[3] }
       await again.close()
       await phone.close()
     }
