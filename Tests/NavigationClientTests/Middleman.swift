@@ -9,7 +9,13 @@ final class Middleman: Sendable {
 
   let endpoint: String
   private let loop: SocketLoop<Int>
-  private let lie = Locked<Lie?>(nil)
+  private let lie = Locked(Told())
+
+  /// In a box: a function that is read out of a lock by a generic method comes back wrapped, once more each time, and is
+  /// put back so.
+  private struct Told: Sendable {
+    var lie: Lie?
+  }
 
   init(_ endpoint: String, before daemon: String) throws {
     self.endpoint = endpoint
@@ -21,7 +27,7 @@ final class Middleman: Sendable {
   }
 
   /// What it does from now on; nil: it is honest.
-  func tell(_ lie: Lie?) { self.lie.withLock { $0 = lie } }
+  func tell(_ lie: Lie?) { self.lie.withLock { $0.lie = lie } }
 
   func stop() { loop.stop() }
 
@@ -29,7 +35,7 @@ final class Middleman: Sendable {
     let loop: Loop
     let router: SocketID
     let daemon: Endpoint
-    let lie: Locked<Lie?>
+    let lie: Locked<Told>
     var peers: [SocketID: Peer] = [:]
     var dealers: [Peer: SocketID] = [:]
     var waiting: [SocketID: [[UInt8]]] = [:]
@@ -63,7 +69,7 @@ final class Middleman: Sendable {
       guard let peer = peers[socket] else { return }
       for bytes in messages {
         var told: [UInt8]? = bytes
-        if let lie = lie.withLock({ $0 }), case .events(let events)? = try? Message(decoding: bytes) {
+        if let lie = lie.withLock({ $0 }).lie, case .events(let events)? = try? Message(decoding: bytes) {
           told = (try? lie(events)).map { Message.events($0).encoded() }
         }
         if let told { _ = loop.send(told, to: peer, on: router) }
