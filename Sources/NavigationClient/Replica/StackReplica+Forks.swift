@@ -72,7 +72,8 @@ extension StackReplica {
     guard !needsRefold else { return false }
     guard claims != nil else { return true }
     let place = FoldPlace(event)
-    guard newestPlace < place, chain == chains.main(of: event.dot.device), fold.vector.covers(event.context),
+    guard !awaited.contains(event.dot), newestPlace < place, chain == chains.main(of: event.dot.device),
+      fold.vector.covers(event.context),
       fold.vector[event.dot.device] == event.dot.sequence - 1
     else { return false }
     newestPlace = place
@@ -96,6 +97,7 @@ extension StackReplica {
     fold = StackFold(policy: fold.policy)
     for event in admission.events { fold.apply(event) }
     forkDots = admission.forks
+    awaited = Set(admission.waiting.flatMap { $0.event.context.elements.map { Dot($0.device, $0.sequence) } })
     newestPlace = admission.events.last.map(FoldPlace.init) ?? FoldPlace(total: 0, dot: nil)
     needsRefold = false
   }

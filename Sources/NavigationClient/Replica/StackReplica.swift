@@ -49,6 +49,8 @@ package final class StackReplica {
   package internal(set) var needsHistory = false
   /// Events that have rivals of the same dot.
   var forkDots: [Dot] = []
+  /// What events that are held and can't be folded yet rest on.
+  var awaited: Set<Dot> = []
   /// The place of the newest folded event in the order of folding.
   var newestPlace = FoldPlace(total: 0, dot: nil)
 
@@ -177,6 +179,7 @@ package final class StackReplica {
     pendingBatch = nil
     claims = nil
     needsRefold = false
+    awaited = []
     needsHistory = false
     forkDots = []
     newestPlace = FoldPlace(total: 0, dot: nil)
