@@ -131,6 +131,7 @@ extension Engine {
       if !replica.hasPending { committed += takeUncommitted() }
       if replica.pendingBytes > Replica.commitBytes { commit(at: now) }
     } catch {
+      followForgotten(at: now)
       if replica.isUnread(name) {
         toRefollow.insert(name)
         refollowAt = refollowAt ?? now.monotonic + 1000

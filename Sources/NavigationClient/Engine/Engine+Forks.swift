@@ -29,10 +29,6 @@ extension Engine {
       toRefollow.insert(name)
       refollowAt = refollowAt ?? now.monotonic + 1000
     }
-    guard stack.needsNewerVersion, stacks[name]?.problem == nil else { return }
-    stacks[name]?.problem = ClientError(
-      .needsNewerVersion, about: name.description,
-      "it has events that only a newer version can read; it shows what doesn't rest on them")
   }
 
   /// An observer takes a stack from its beginning.

@@ -66,11 +66,20 @@ extension Engine {
     let state = StackState(
       stack: name, policy: stack.replica.fold.policy, entries: entries, conflicts: stack.conflicts,
       newConflicts: stack.conflicts.filter { !stack.seenConflicts.contains($0) }, connection: connection,
-      isLive: stack.isLive, waiting: waiting(of: name), problem: storageProblem ?? stack.problem,
+      isLive: stack.isLive, waiting: waiting(of: name),
+      problem: storageProblem ?? stack.problem ?? notAllShown(stack.replica),
       withheld: stack.replica.withheld,
       presence: stack.presence.values.sorted { ($0.name, $0.device) < ($1.name, $1.device) },
       lastChange: stack.lastChange, eventCount: stack.replica.fold.count, vector: stack.replica.fold.vector)
     stack.hub.publish(state, changes)
+  }
+
+  /// Events are held that only a newer version can read.
+  private func notAllShown(_ stack: StackReplica) -> ClientError? {
+    guard stack.needsNewerVersion else { return nil }
+    return ClientError(
+      .needsNewerVersion, about: stack.name.description,
+      "it has events that only a newer version can read; it shows what doesn't rest on them")
   }
 
   private func change(

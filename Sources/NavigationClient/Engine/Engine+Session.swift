@@ -24,6 +24,7 @@ extension Engine {
     case .readHeads(let name):
       guard let stack = stacks[name]?.replica else { return core.unfollow(name) }
       replica.settle(name)
+      followForgotten(at: now)
       commit(at: now)
       guard isRead(name, at: now) else { return }
       core.headsRead(name, start: .vector(stack.chains.liveHeads), localHead: stack.localHead)
@@ -83,7 +84,7 @@ extension Engine {
       for name in stacks.keys {
         // Nothing of a session outlives it, also if the daemon had it begin anew on the same connection.
         stacks[name]?.isLive = false
-        if stacks[name]?.problem?.code != .needsNewerVersion { stacks[name]?.problem = nil }
+        stacks[name]?.problem = nil
         dirty.insert(name)
       }
       askAgain()
@@ -223,6 +224,21 @@ extension Engine {
     refollowAt = refollowAt ?? now.monotonic + 1000
   }
 
+  /// What was received and couldn't be kept has to come again; what was done in the same turn wasn't.
+  mutating func followForgotten(at now: Moment) {
+    for name in replica.takeForgotten() {
+      for act in uncommitted where act.stack == name {
+        act.reply.fail(
+          ClientError(.storage, about: name.description, "the log can't be read, so nothing was done: try again"))
+      }
+      uncommitted.removeAll { $0.stack == name }
+      dirty.insert(name)
+      stacks[name]?.leavesOut = true
+      toRefollow.insert(name)
+      refollowAt = refollowAt ?? now.monotonic + 1000
+    }
+  }
+
   // MARK: Events
 
   private mutating func receive(_ batch: EventBatch, of name: StackName, at now: Moment) {
@@ -241,6 +257,7 @@ extension Engine {
         stop(name, ClientError(error, about: name))
       }
     }
+    followForgotten(at: now)
     lookForForks(name, at: now)
     stacks[name]?.conflictsMayDiffer = true
     dirty.insert(name)

@@ -18,6 +18,8 @@ package final class Replica {
   private var changed: Set<StackName> = []
   /// Stacks that took in what wasn't committed, and could not be read from the log again yet.
   private var unread: Set<StackName> = []
+  /// Stacks that took in what isn't held any more, since the log couldn't be read: it has to come again.
+  private var forgotten: Set<StackName> = []
 
   /// How much may wait for a commit before it is made.
   package static let commitBytes = 1 << 20
@@ -86,25 +88,33 @@ package final class Replica {
   package func receive(_ batch: EventBatch, of name: StackName, takesOwn: Bool = false) throws(ChainFault) {
     guard let stack = stacks[name], (try? readAgain(name)) != nil else { return }
     defer { if stack.hasPending { changed.insert(name) } }
-    defer { refold(stack) }
+    defer { try? refold(stack) }
     try stack.receive(batch, own: device, takesOwn: takesOwn, log: log)
   }
 
   /// Folds a stack anew if what was taken in can't be folded as it came, and copies what is to be copied.
-  private func refold(_ stack: StackReplica) {
+  ///
+  /// - Throws: if the log can't be read. The stack is then what is stored, and what was received has to come again.
+  private func refold(_ stack: StackReplica) throws(ClientError) {
     do throws(LogError) {
       try stack.refold(from: log)
       if let log { try stack.settle(log) }
     } catch {
-      // It is read again, before anything else is done with it; what isn't stored comes again.
       try? reload(stack.name)
+      throw ClientError(error)
     }
+  }
+
+  /// The stacks that lost something that was received, since the log couldn't be read; each is told once.
+  func takeForgotten() -> Set<StackName> {
+    defer { forgotten = [] }
+    return forgotten
   }
 
   /// Copies the histories that are held of forked chains and that no copy has: before a daemon is told what is held.
   func settle(_ name: StackName) {
     guard let stack = stacks[name], !unread.contains(name), !stack.chains.unsettled.isEmpty else { return }
-    refold(stack)
+    try? refold(stack)
     note(name)
   }
 
@@ -121,8 +131,11 @@ package final class Replica {
     try readAgain(name)
     precondition(id == nil || !stack.hasPending, "\(name) has something to commit")
     defer { if stack.hasPending { changed.insert(name) } }
-    defer { refold(stack) }
-    guard let id else { return (try stack.act(intent, by: device, at: wall), false) }
+    guard let id else {
+      let acted = try stack.act(intent, by: device, at: wall)
+      try refold(stack)
+      return (acted, false)
+    }
     var memory: IntentMemory
     if let open = intents[name] { memory = open } else { memory = try IntentMemory(stack, device: device, log: log) }
     if let known = memory[id] {
@@ -138,6 +151,7 @@ package final class Replica {
       throw ClientError(error)
     }
     intents[name] = memory
+    try refold(stack)
     return (acted, false)
   }
 
@@ -170,6 +184,7 @@ package final class Replica {
 
   /// Forgets what a stack took in and wasn't committed.
   func reload(_ name: StackName) throws(ClientError) {
+    if stacks[name]?.hasPending == true { forgotten.insert(name) }
     changed.remove(name)
     intents[name] = nil
     unread.insert(name)

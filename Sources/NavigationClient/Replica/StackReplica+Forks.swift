@@ -73,9 +73,11 @@ extension StackReplica {
     guard claims != nil else { return true }
     let place = FoldPlace(event)
     guard !awaited.contains(event.dot), newestPlace < place, chain == chains.main(of: event.dot.device),
-      fold.vector.covers(event.context),
-      fold.vector[event.dot.device] == event.dot.sequence - 1
+      fold.vector.covers(event.context), fold.vector[event.dot.device] == event.dot.sequence - 1
     else { return false }
+    var held = event.context
+    held[event.dot.device] = event.dot.sequence - 1
+    guard fold.isClosed(held) else { return false }
     newestPlace = place
     return true
   }

@@ -20,6 +20,10 @@ public struct Claim: Hashable, Sendable {
 public struct Admission: Hashable, Sendable {
   /// What can be folded, in an order that extends causality: by the sum of the context's numbers, then by dot. Where a dot
   /// has more than one event, the earlier by (timestamp, digest) and what goes on from it.
+  ///
+  /// Where there are forks, an author may have held another history than the one that is folded, so that what its context
+  /// names rests on what it doesn't name. Whoever holds an event holds its past, so contexts are closed; and if two events
+  /// then rest on each other, the earlier one in the order doesn't name the later.
   public private(set) var folded: [Claim] = []
   /// What is whole and isn't folded: of the other histories under a device's id. In the same order.
   public private(set) var rivals: [Claim] = []
@@ -73,11 +77,40 @@ public struct Admission: Hashable, Sendable {
     }
     rivals = whole.values.flatMap(\.self)
     folded.sort { Admission.precedes($0.event, $1.event) }
+    if !forks.isEmpty { closeContexts() }
     rivals.sort {
       Admission.precedes($0.event, $1.event)
         || !Admission.precedes($1.event, $0.event) && Admission.isEarlierClaim($0, $1)
     }
     forks.sort()
+  }
+
+  private mutating func closeContexts() {
+    let places = Dictionary(uniqueKeysWithValues: folded.enumerated().map { ($0.element.event.dot, $0.offset) })
+    var isNews = true
+    while isNews {
+      isNews = false
+      for place in folded.indices {
+        let event = folded[place].event
+        var context = event.context
+        func join(_ dot: Dot) {
+          if let place = places[dot] { context.join(folded[place].event.context) }
+        }
+        for element in event.context.elements { join(Dot(element.device, element.sequence)) }
+        join(Dot(event.dot.device, event.dot.sequence - 1))
+        context[event.dot.device] = 0
+        guard context != event.context else { continue }
+        folded[place].event.context = context
+        isNews = true
+      }
+    }
+    folded.sort { Admission.precedes($0.event, $1.event) }
+    var held = VersionVector()
+    for place in folded.indices {
+      let event = folded[place].event
+      if !held.covers(event.context) { folded[place].event.context = event.context.met(with: held) }
+      held[event.dot.device] = event.dot.sequence
+    }
   }
 
   private static func isWhole(_ claim: Claim, _ whole: [Dot: [Claim]]) -> Bool {

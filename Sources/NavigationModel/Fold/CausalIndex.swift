@@ -253,6 +253,17 @@ struct CausalIndex {
     return isClosed
   }
 
+  /// Whether a context has what the authors of the events that it names held, as far as these are counted in.
+  func isClosed(_ context: VersionVector) -> Bool {
+    chains.indices.allSatisfy { place in
+      let held = min(context[devices[place]], chains[place].count)
+      return held == 0
+        || zip(chains[place].known, chains[place].steps).allSatisfy { known, steps in
+          steps.isEmpty || chains[place].knowledge(of: known, at: held) <= context[devices[Int(known)]]
+        }
+    }
+  }
+
   /// Takes into a context what the authors of the events that it names held: whoever holds an event holds its past. Only
   /// a faulty device leaves it out, and the fold would depend on the order of arrival; for all others nothing changes.
   ///

@@ -44,6 +44,9 @@ public struct StackFold: ~Copyable {
     return isVoid
   }
 
+  /// Whether a context has what the authors of the events that it names held, as far as these are applied.
+  public func isClosed(_ context: VersionVector) -> Bool { index.isClosed(context) }
+
   /// How many events were applied.
   public var count: Int { index.total }
 

@@ -55,7 +55,22 @@ extension ServerCore {
     let stack = Listing.Stack(
       stack: part.stack.description, policy: part.policy, head: part.batch.count, devices: part.batch.authors.count,
       lastStored: moment.wall)
-    let told = sessions.filter { $0.value.followsList && mayRead(stack.stack, $0.value) }
+    tellOfStack(stack, at: moment)
+  }
+
+  /// A stack that was read from the log: a commit that failed may have made it all the same.
+  mutating func tellOfLoadedStack(_ slot: Int, at moment: Moment) {
+    guard stacks[slot]!.head > 0, let policy = stacks[slot]!.policy else { return }
+    let stack = Listing.Stack(
+      stack: stacks[slot]!.text, policy: policy, head: stacks[slot]!.head, devices: stacks[slot]!.stored.count,
+      lastStored: moment.wall)
+    tellOfStack(stack, unless: stacks[slot]!.followers, at: moment)
+  }
+
+  private mutating func tellOfStack(_ stack: Listing.Stack, unless known: [Peer] = [], at moment: Moment) {
+    let told = sessions.filter {
+      $0.value.followsList && !known.contains($0.key) && mayRead(stack.stack, $0.value)
+    }
     for peer in told.keys.sorted(by: { $0.number < $1.number }) {
       reply(.listing(Listing(stacks: [stack], last: true)), to: peer, at: moment)
     }

@@ -39,6 +39,7 @@ extension ServerCore {
     settleForks(slot)
     // A commit that failed may have been stored all the same.
     for peer in stacks[slot]!.followers { advance(Errand(slot: slot), of: peer, at: moment) }
+    tellOfLoadedStack(slot, at: moment)
     let waiting = stacks[slot]!.waiting
     stacks[slot]!.waiting = []
     for request in waiting {
