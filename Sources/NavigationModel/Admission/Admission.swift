@@ -108,7 +108,12 @@ public struct Admission: Hashable, Sendable {
     var held = VersionVector()
     for place in folded.indices {
       let event = folded[place].event
-      if !held.covers(event.context) { folded[place].event.context = event.context.met(with: held) }
+      if !held.covers(event.context) {
+        for element in event.context.elements where element.sequence > held[element.device] {
+          let next = Dot(element.device, held[element.device] + 1)
+          if places[next] != nil { folded[place].event.context[element.device] = held[element.device] }
+        }
+      }
       held[event.dot.device] = event.dot.sequence
     }
   }

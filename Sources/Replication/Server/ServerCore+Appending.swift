@@ -136,7 +136,7 @@ extension ServerCore {
     if group.open[slot] == nil { stacks[slot]!.batches += 1 }
     group.open[slot, default: Group.Open()].add(run, taken, size, isFirst: isFirst, from: peer)
     group.bytes += size
-    backlog += size
+    if peer != Self.nobody { backlog += size }
     newestTime = max(newestTime, taken.newestTime)
     return taken
   }

@@ -24,7 +24,7 @@ extension ServerCore {
       var thanks: [Thanks]
       /// The place in the batch of each author's last event.
       var lastPlaces: [Int]
-      /// Of its events: what it counts for in the backlog.
+      /// Of the events that were sent: what it counts for in the backlog. The daemon's own copies are no more than is held.
       var bytes: Int
     }
 
@@ -33,6 +33,8 @@ extension ServerCore {
       var runs: [EventBatch.Run] = []
       var count = 0
       var bytes = 0
+      /// Of those that were sent and not copied by the daemon itself.
+      var sentBytes = 0
       /// What it takes in a message, at most.
       var weight = 0
       var newestTime = 0
@@ -51,6 +53,7 @@ extension ServerCore {
       ) {
         newestTime = max(newestTime, taken.newestTime)
         bytes += size
+        if peer != ServerCore.nobody { sentBytes += size }
         weight += Group.weight(of: run.events.count, size)
         count += run.events.count
         let place = count - 1
@@ -89,7 +92,7 @@ extension ServerCore {
           commit: CommitPart(
             stack: stack.name, policy: stack.policy ?? .merge, batch: batch, heads: heads, newestTime: newestTime,
             authorStates: states),
-          thanks: thanks, lastPlaces: lastPlaces, bytes: bytes)
+          thanks: thanks, lastPlaces: lastPlaces, bytes: sentBytes)
       }
     }
 
