@@ -17,6 +17,7 @@ package struct SpecificationFold {
   private var removals: [EntryID: [Removal]] = [:]
   private var ranks: [EntryID: EventKey] = [:]
   private var highest: [Dot: EventKey] = [:]
+  private var counts = VersionVector()
   private var voids: [Dot] = []
 
   private var events: [Dot: Event] = [:]
@@ -33,6 +34,9 @@ package struct SpecificationFold {
     return past
   }
 
+  /// The newest event up to that number: after a fork the folded history may be the shorter one.
+  private func nearest(_ device: DeviceID, _ sequence: Int) -> Dot { Dot(device, min(sequence, counts[device])) }
+
   private func created(_ event: Event) -> [(EntryID, Value)] {
     event.action.values.enumerated().map { (EntryID(event.dot, $0.offset), $0.element) }
   }
@@ -40,7 +44,8 @@ package struct SpecificationFold {
   package mutating func apply(_ event: Event) {
     events[event.dot] = event
     let past = past(event)
-    let seen = past.elements.compactMap { highest[Dot($0.device, $0.sequence)] }
+    let seen = past.elements.compactMap { highest[nearest($0.device, $0.sequence)] }
+    counts[event.dot.device] = event.dot.sequence
     let isAbove = seen.allSatisfy { $0 < event.key }
     let isValid =
       policy == .merge ? applyMerge(event, past, isAbove) : applyRegister(event, past, isAbove)
@@ -127,7 +132,7 @@ package struct SpecificationFold {
   }
 
   private mutating func applyRegister(_ event: Event, _ past: VersionVector, _ isAbove: Bool) -> Bool {
-    let base = past.elements.compactMap { best[Dot($0.device, $0.sequence)] }.max { rank($0) < rank($1) }
+    let base = past.elements.compactMap { best[nearest($0.device, $0.sequence)] }.max { rank($0) < rank($1) }
     let before = base.flatMap { views[$0] } ?? []
     guard isAbove, let view = view(after: event, on: before) else {
       if let base { best[event.dot] = base }

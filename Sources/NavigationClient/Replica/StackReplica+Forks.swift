@@ -209,6 +209,7 @@ extension StackReplica {
     agreed = same
     disputed = Set(result.disputed)
     passedOver = false
+    hasPassedOver = false
     return result
   }
 
@@ -265,7 +266,7 @@ extension StackReplica {
   /// Whether an event can't be taken in because of what was passed over, or comes in copies later: a chain of ours that
   /// isn't known to be the daemon's as far as we hold it may be another history, which the daemon doesn't say.
   func mayLack(_ fault: ChainFault) -> Bool {
-    let isUncertain = !disputed.isEmpty || passedOver || isOwnElsewhere || chains.isForked
+    let isUncertain = !disputed.isEmpty || hasPassedOver || isOwnElsewhere || chains.isForked
     return switch fault {
     case .gap: isUncertain
     case .missingContext(let lacking):

@@ -67,7 +67,9 @@ package final class StackReplica {
   /// Chains of which the daemon has another history.
   package internal(set) var disputed: Set<DeviceID> = []
   /// Something was passed over: the daemon is to be asked anew.
-  var passedOver = false
+  var passedOver = false { didSet { if passedOver { hasPassedOver = true } } }
+  /// Something was passed over since the heads were compared: what rests on it is passed over, too.
+  var hasPassedOver = false
   /// Another goes on with this replica's own history, under the same device id: what it did is not taken for our own.
   private(set) var isOwnElsewhere = false
 
@@ -180,6 +182,7 @@ package final class StackReplica {
     claims = nil
     needsRefold = false
     awaited = []
+    hasPassedOver = false
     needsHistory = false
     forkDots = []
     newestPlace = FoldPlace(total: 0, dot: nil)

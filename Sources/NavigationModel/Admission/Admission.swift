@@ -87,6 +87,10 @@ public struct Admission: Hashable, Sendable {
 
   private mutating func closeContexts() {
     let places = Dictionary(uniqueKeysWithValues: folded.enumerated().map { ($0.element.event.dot, $0.offset) })
+    var counts = VersionVector()
+    for claim in folded {
+      counts[claim.event.dot.device] = max(counts[claim.event.dot.device], claim.event.dot.sequence)
+    }
     var isNews = true
     while isNews {
       isNews = false
@@ -96,7 +100,10 @@ public struct Admission: Hashable, Sendable {
         func join(_ dot: Dot) {
           if let place = places[dot] { context.join(folded[place].event.context) }
         }
-        for element in event.context.elements { join(Dot(element.device, element.sequence)) }
+        // The folded history may be the shorter one: then its last event stands for what is named.
+        for element in event.context.elements {
+          join(Dot(element.device, min(element.sequence, counts[element.device])))
+        }
         join(Dot(event.dot.device, event.dot.sequence - 1))
         context[event.dot.device] = 0
         guard context != event.context else { continue }

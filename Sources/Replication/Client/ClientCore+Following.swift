@@ -130,6 +130,21 @@ extension ClientCore {
     ask(stack)
   }
 
+  /// The heads of both sides are compared anew: at once, and if that doesn't help, later and later.
+  mutating func refollowAgain(_ stack: StackName, now: Int) {
+    guard let followed = stacks[stack] else { return }
+    guard followed.attempt > 0 else {
+      refollow(stack)
+      stacks[stack]?.attempt = 1
+      return
+    }
+    let at = now + jitter.wait(attempt: followed.attempt, base: 500, cap: 30_000)
+    stacks[stack]?.attempt += 1
+    stacks[stack]?.retryAt = at
+    stacks[stack]?.followAt = at
+    setTimer(of: stack)
+  }
+
   mutating func followNext() {
     var asking = session.followsInFlight
     while asking < Self.followWindow, let next = session.toFollow.popLast() {
@@ -203,7 +218,7 @@ extension ClientCore {
       return
     }
     // Not all that went before it came: only the exchange of heads tells what is where.
-    guard followed.gap == nil else { return refollow(stack) }
+    guard followed.gap == nil else { return refollowAgain(stack, now: now) }
     stacks[stack]?.offset = max(followed.offset ?? 0, message.offset)
     stacks[stack]?.suspect = nil
     guard !followed.isLive else { return }

@@ -99,16 +99,7 @@ extension ClientCore {
       retry(stack, now: now)
     case .missingContext:
       // It says what is lacking but not what is held: the heads of both sides do.
-      if followed.attempt == 0 {
-        refollow(stack)
-        stacks[stack]?.attempt = 1
-      } else {
-        let at = now + jitter.wait(attempt: followed.attempt, base: 500, cap: 30_000)
-        stacks[stack]?.attempt += 1
-        stacks[stack]?.retryAt = at
-        stacks[stack]?.followAt = at
-        setTimer(of: stack)
-      }
+      refollowAgain(stack, now: now)
     case .fork where dot.device == settings.device: fork(stack, [dot.device])
     case .fork:
       // Somebody else's. The daemon knows now, and copies of both histories come.
