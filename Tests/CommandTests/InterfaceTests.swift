@@ -10,7 +10,7 @@ import Testing
 @testable import Commands
 
 /// The screens of `navsync ui`, without a daemon.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct InterfaceTests {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct InterfaceTests {
   private struct Screens {
     let device: Device
     let desk: Desk

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Commands
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RawLimitsTests {
   @Test("The raw limits are measured, and nothing is left behind")
   func limits() async throws {

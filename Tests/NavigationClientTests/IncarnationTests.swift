@@ -6,7 +6,7 @@ import Testing
 
 /// A device whose folder was restored from a backup or copied: the daemon notices, and nothing is lost. (A report of the
 /// field: a restored backup used sequence numbers again; two histories under one name, never noticed.)
-@Suite(.timeLimit(.minutes(1))) struct IncarnationTests {
+@Suite(.timeLimit(.minutes(5))) struct IncarnationTests {
   private func path(_ world: World, _ name: String) -> String { world.folder + "/devices/" + name }
 
   private func restore(_ world: World, _ name: String) throws {

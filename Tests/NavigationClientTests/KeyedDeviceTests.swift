@@ -9,7 +9,7 @@ import Testing
 import ZeroMQ
 
 /// Devices with keys, while what they may changes under them.
-@Suite(.timeLimit(.minutes(1))) struct KeyedDeviceTests {
+@Suite(.timeLimit(.minutes(5))) struct KeyedDeviceTests {
   struct Place {
     let daemon: SyncDaemon
     let daemonKeys: KeyFolder

@@ -6,7 +6,7 @@ import Testing
 import ZeroMQ
 
 /// Devices and a real daemon in this process, over a socket of the file system.
-@Suite(.timeLimit(.minutes(1))) struct LiveTests {
+@Suite(.timeLimit(.minutes(5))) struct LiveTests {
   @Test func twoDevicesSeeEachOther() async throws {
     try await withDaemon { world in
       let phone = try await world.device("phone")

@@ -66,7 +66,7 @@ private struct Typed: View {
   }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct SharedPathTests {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct SharedPathTests {
   private func alone(_ body: (Seat) async throws -> Void) async throws {
     try await withWorld(starts: false) { world in
       let seat = try await Seat(world.device("phone", connects: false), Program.init)

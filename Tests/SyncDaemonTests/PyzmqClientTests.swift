@@ -10,7 +10,7 @@ import WireFormat
 @testable import ZeroMQ
 
 /// A daemon, and clients that are Python programs with pyzmq: keys of either's making.
-@Suite(.enabled(if: Pyzmq.python != nil, "there is no Python with pyzmq: install python3-zmq"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: Pyzmq.python != nil, "there is no Python with pyzmq: install python3-zmq"), .timeLimit(.minutes(5)))
 struct PyzmqClientTests {
   /// Says Hello and prints the answer as hexadecimal; or what became of the handshake.
   static let client = """

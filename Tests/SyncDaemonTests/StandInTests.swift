@@ -5,7 +5,7 @@ import ZeroMQ
 @testable import SyncDaemon
 
 /// A thread that stands in for the one that takes the jobs.
-@Suite(.timeLimit(.minutes(1))) struct StandInTests {
+@Suite(.timeLimit(.minutes(5))) struct StandInTests {
   /// What both threads work on, without a lock: ThreadSanitizer, and a count that is short, would tell.
   private final class Work: @unchecked Sendable {
     var done: [Int] = []

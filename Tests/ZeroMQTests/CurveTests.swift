@@ -5,7 +5,7 @@ import Testing
 
 @testable import ZeroMQ
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CurveTests {
   /// Who is let in, and who wasn't.
   final class Door: Sendable {

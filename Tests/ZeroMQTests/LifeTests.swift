@@ -6,7 +6,7 @@ import Testing
 @testable import ZeroMQ
 
 /// How loops begin and end, and what they leave.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LifeTests {
   @Test("What fails at the beginning is thrown to who began")
   func failedStart() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import ZeroMQ
 
 /// Peers that vanish, send rubbish, or choose a name for themselves.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PeerFaultTests {
   @Test("A process that is killed is gone, and the others are served")
   func killed() async throws {

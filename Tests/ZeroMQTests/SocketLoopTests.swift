@@ -5,7 +5,7 @@ import Testing
 
 @testable import ZeroMQ
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SocketLoopTests {
   @Test("A message goes to the router and its answer back", arguments: ["tcp", "ipc"])
   func roundTrip(transport: String) async throws {
