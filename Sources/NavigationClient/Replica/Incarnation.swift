@@ -129,6 +129,7 @@ struct Redo: Hashable, Sendable {
       for head in try old.heads(of: stack) where shared[head.device] == nil {
         limits[head.device] = try takeCopy(of: head.device, from: old, log, to: replica)
       }
+      let seen = try seenByOthers(old, former, replica)
       var chains = StackChains(stack: stack)
       var offset = 0
       var names: [Dot: Dot] = [:]
@@ -154,8 +155,10 @@ struct Redo: Hashable, Sendable {
             let goesOn =
               record.dot.sequence == common + 1 && replica.chains.vector[id] == common
               && !replica.chains.retired.contains(id)
-            isLate = isLate || Self.isAhead(event.timestamp, of: now)
-            if goesOn, !isLate, (try? replica.takeOver(record.dot, bytes)) != nil {
+            // Others' events can't be stamped anew: what they rest on waits with them for the daemon's clock.
+            let isSeen = record.dot.sequence <= seen[id]
+            isLate = isLate || (!isSeen && Self.isAhead(event.timestamp, of: now))
+            if goesOn, isSeen || !isLate, (try? replica.takeOver(record.dot, bytes)) != nil {
               shared[id] = record.dot.sequence
               // Who has seen it has seen what it rests on, whatever that is in the new history.
               limits[id] = record.dot.sequence
@@ -180,6 +183,33 @@ struct Redo: Hashable, Sendable {
       }
       try replica.refold(from: log)
     } catch { throw ClientError(error) }
+  }
+
+  /// How much of each former id others' events rest on that only the old store has.
+  private func seenByOthers(
+    _ old: any EventLogReader, _ former: Set<DeviceID>, _ replica: StackReplica
+  ) throws(LogError) -> VersionVector {
+    var chains = StackChains(stack: stack)
+    var seen = VersionVector()
+    var offset = 0
+    while case let batches = try old.read(stack, after: offset, maximumBytes: Self.page), let last = batches.last {
+      for stored in batches {
+        for record in stored.batch.records {
+          let event: Event?
+          do throws(ChainFault) {
+            event = try chains.receive(record.dot, Array(stored.batch.bytes[record.range]))
+          } catch {
+            throw LogError(.damaged, about: kept, error.description)
+          }
+          guard let event, !former.contains(record.dot.device), !replica.chains.vector.contains(record.dot) else {
+            continue
+          }
+          for id in former where event.context[id] > seen[id] { seen[id] = event.context[id] }
+        }
+      }
+      offset = last.firstOffset + last.batch.count - 1
+    }
+    return seen
   }
 
   /// Takes over what another did. It may rest on what this device did under a former id and did otherwise in the daemon's
