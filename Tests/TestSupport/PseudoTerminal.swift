@@ -16,7 +16,7 @@ public final class PseudoTerminal {
 
   /// - Parameters:
   ///   - arguments: of the program, without its name.
-  ///   - environment: nothing of this process's own is inherited.
+  ///   - environment: nothing of this process's own is inherited but what a sanitizer is to pass over.
   public init(
     _ program: URL, _ arguments: [String] = [], columns: Int = 80, rows: Int = 24,
     environment: [String: String] = ["TERM": "xterm-256color", "LANG": "C.UTF-8"]
@@ -57,7 +57,8 @@ public final class PseudoTerminal {
     var process: pid_t = 0
     let words = [program.path] + arguments
     let argv = words.map { strdup($0) } + [nil]
-    let envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    let own = ProcessInfo.processInfo.environment.filter { $0.key == "LSAN_OPTIONS" }
+    let envp = environment.merging(own) { given, _ in given }.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { (argv + envp).forEach { free($0) } }
     let result = posix_spawn(&process, program.path, &actions, &attributes, argv, envp)
     guard result == 0 else { throw Failure("\(program.path) can't be started", result) }
