@@ -77,7 +77,7 @@ extension TabView: PrimitiveView {
       environment.tabs = tabs
     }
     let bar = context.evaluateOne(TabBar(tabs: tabs), .index(1))
-    return [TabsElement(ScrollIfNeededElement(tabs.shown ?? Element(), context.focus), bar)]
+    return [TabsElement(ScrollIfNeededElement(tabs.takeShown() ?? Element(), context.focus), bar)]
   }
 }
 
@@ -133,6 +133,12 @@ final class Tabs {
     let element = inner.evaluateOne(content, .body)
     if id == selected, shown == nil { shown = element }
     return []
+  }
+
+  /// What is to be seen, given away: an element knows the keys, which know the tabs.
+  func takeShown() -> Element? {
+    defer { shown = nil }
+    return shown
   }
 
   func addKeys(to focus: FocusOrder) {
