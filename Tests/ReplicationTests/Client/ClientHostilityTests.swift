@@ -38,6 +38,56 @@ import WireFormat
     }
   }
 
+  /// A daemon that says that all was sent when something is lacking is asked anew, and not again and again.
+  @Test func aGapAtTheEndIsAskedForLaterAndLater() throws {
+    var core = ClientCore(ClientCore.Settings(device: device("a"), name: "phone", seed: 1))
+    var replica = FakeReplica(device: device("a"))
+    let stack = try StackName("alice/main")
+    core.follow(stack, policy: nil, now: 0)
+    core.start(now: 0)
+    core.connected(now: 0)
+    core.received(.welcome(Welcome(daemon: device("d"), epoch: 1, serverTime: 0, limits: Limits())), bytes: 0, now: 0)
+    var now = 0
+    var askedAt: [Int] = []
+    var lies: [Message] = []
+    let batch = EventBatch([(dot: Dot(device("b"), 1), bytes: [UInt8(1)])]).bytes
+    while now < 60_000 {
+      while case let outputs = core.drain(), !outputs.isEmpty || !lies.isEmpty {
+        // After what is asked of the log is answered.
+        let due = lies
+        lies = []
+        for output in outputs {
+          switch output {
+          case .send(.follow(let follow)):
+            askedAt.append(now)
+            try #require(askedAt.count < 1000)
+            let heads = [DeviceHead(device: device("b"), sequence: 2, digest: .empty)]
+            core.received(
+              .following(Following(stack: follow.stack, exists: true, policy: .merge, head: 2, heads: heads)),
+              bytes: 0, now: now)
+          case .checkHeads:
+            replica.answer(output, of: &core, now: now)
+            // Offset 2 never comes.
+            for first in [1, 3] {
+              lies.append(
+                .events(
+                  EventsMessage(
+                    stack: "alice/main", epoch: 1, previousOffset: first - 1, firstOffset: first, batch: batch)))
+            }
+            lies.append(.live(Live(stack: "alice/main", offset: 3)))
+          case .deliver(_, _, _, let bytes): core.consumed(bytes)
+          case _: replica.answer(output, of: &core, now: now)
+          }
+        }
+        for lie in due { core.received(lie, bytes: 9, now: now) }
+      }
+      now = max(now + 1, core.deadline ?? 60_000)
+      core.timerFired(now: now)
+    }
+    #expect(askedAt.count { $0 == 0 } == 2)
+    #expect((4...12).contains(askedAt.count), "\(askedAt)")
+  }
+
   private func number(_ random: inout SeededGenerator) -> Int {
     switch Int.random(in: 0..<4, using: &random) {
     case 0: 0
