@@ -160,7 +160,11 @@ extension Setting {
     if random.chance(0.2) { eventsAnAppend = random.int(1...8) }
     if random.chance(0.5) { batchBytes = random.int(100...2000) }
     if random.chance(0.5) { commitBytes = random.int(100...4000) }
-    if random.chance(0.3) { maximumBacklog = random.int(24_000...80_000) }
+    if random.chance(0.3) {
+      maximumBacklog = random.int(8_000...40_000)
+      // An append has to fit into it, with values of a few kilobytes.
+      eventsAnAppend = min(eventsAnAppend, maximumBacklog / 4_000)
+    }
     if random.chance(0.5) { idleStacks = random.int(0...1) }
     if random.chance(0.4) { highWaterMark = random.int(4...32) }
   }

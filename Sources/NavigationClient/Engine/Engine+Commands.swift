@@ -132,10 +132,7 @@ extension Engine {
       if replica.pendingBytes > Replica.commitBytes { commit(at: now) }
     } catch {
       followForgotten(at: now)
-      if replica.isUnread(name) {
-        toRefollow.insert(name)
-        refollowAt = refollowAt ?? now.monotonic + 1000
-      }
+      if replica.isUnread(name) { refollow([name], at: now) }
       reply.fail(error)
     }
   }

@@ -25,10 +25,7 @@ extension Engine {
       forked(name, [device])
     }
     if stack.needsHistory { return beginAgain(name, at: now) }
-    if stack.takePassedOver() {
-      toRefollow.insert(name)
-      refollowAt = refollowAt ?? now.monotonic + 1000
-    }
+    if stack.takePassedOver() { refollow([name], at: now) }
   }
 
   /// An observer takes a stack from its beginning.

@@ -22,8 +22,7 @@ extension Engine {
     } catch {
       // The old store is as it was; no room, perhaps. It shows again when the daemon is asked anew.
       for name in names { stop(name, ClientError(error)) }
-      toRefollow.formUnion(names)
-      refollowAt = refollowAt ?? now.monotonic + 30_000
+      refollow(names, after: 30_000, at: now)
       return
     }
     disconnect()
@@ -127,8 +126,7 @@ extension Engine {
     } catch {
       stacks[name]?.problem = error
       if error.isRetriable {
-        toRefollow.insert(name)
-        refollowAt = refollowAt ?? now.monotonic + 1000
+        refollow([name], at: now)
       }
     }
     stacks[name]?.conflictsMayDiffer = true

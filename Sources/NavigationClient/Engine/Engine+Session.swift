@@ -219,9 +219,18 @@ extension Engine {
   mutating func failedToRead(_ name: StackName, _ error: ClientError, at now: Moment) {
     stop(name, error)
     guard error.isRetriable else { return core.unfollow(name) }
-    stacks[name]?.leavesOut = true
-    toRefollow.insert(name)
-    refollowAt = refollowAt ?? now.monotonic + 1000
+    refollow([name], leavingOut: true, at: now)
+  }
+
+  /// Stacks are followed anew in a while, with all others that wait for it.
+  ///
+  /// - Parameter leavingOut: what comes until then rests on what isn't held, and is left out.
+  mutating func refollow(
+    _ names: Set<StackName>, after milliseconds: Int = 1000, leavingOut: Bool = false, at now: Moment
+  ) {
+    toRefollow.formUnion(names)
+    refollowAt = refollowAt ?? now.monotonic + milliseconds
+    if leavingOut { for name in names { stacks[name]?.leavesOut = true } }
   }
 
   /// What was received and couldn't be kept has to come again; what was done in the same turn wasn't.
@@ -233,9 +242,7 @@ extension Engine {
       }
       uncommitted.removeAll { $0.stack == name }
       dirty.insert(name)
-      stacks[name]?.leavesOut = true
-      toRefollow.insert(name)
-      refollowAt = refollowAt ?? now.monotonic + 1000
+      refollow([name], leavingOut: true, at: now)
     }
   }
 
@@ -298,9 +305,7 @@ extension Engine {
         dirty.insert(name)
       }
       // What was received has to come again, and what is sent has to be what is stored.
-      for stack in pending { stacks[stack.name]?.leavesOut = true }
-      toRefollow.formUnion(pending.map(\.name))
-      refollowAt = refollowAt ?? now.monotonic + 1000
+      refollow(Set(pending.map(\.name)), leavingOut: true, at: now)
       return false
     }
   }

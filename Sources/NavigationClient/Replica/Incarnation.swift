@@ -130,56 +130,45 @@ struct Redo: Hashable, Sendable {
         limits[head.device] = try takeCopy(of: head.device, from: old, log, to: replica)
       }
       let seen = try seenByOthers(old, former, replica)
-      var chains = StackChains(stack: stack)
-      var offset = 0
       var names: [Dot: Dot] = [:]
       var context = VersionVector()
       var isLate = false
-      while case let batches = try old.read(stack, after: offset, maximumBytes: Self.page), let last = batches.last {
-        for stored in batches {
-          for record in stored.batch.records {
-            let bytes = Array(stored.batch.bytes[record.range])
-            let event: Event?
-            do throws(ChainFault) { event = try chains.receive(record.dot, bytes) } catch {
-              throw LogError(.damaged, about: kept, error.description)
-            }
-            guard let common = shared[record.dot.device], let event else {
-              try takeOver(record.dot, bytes, from: old, log, to: replica)
-              if let event, limits[event.dot.device] == nil, limits.contains(where: { event.context[$0] > $1 }) {
-                limits[event.dot.device] = event.dot.sequence - 1
-              }
-              continue
-            }
-            // What goes on from where the daemon's history ends is no other one: it stays as it is, for others may rest on it.
-            let id = record.dot.device
-            let goesOn =
-              record.dot.sequence == common + 1 && replica.chains.vector[id] == common
-              && !replica.chains.retired.contains(id)
-            // Others' events can't be stamped anew: what they rest on waits with them for the daemon's clock.
-            let isSeen = record.dot.sequence <= seen[id]
-            isLate = isLate || (!isSeen && Self.isAhead(event.timestamp, of: now))
-            if goesOn, isSeen || !isLate, (try? replica.takeOver(record.dot, bytes)) != nil {
-              shared[id] = record.dot.sequence
-              // Who has seen it has seen what it rests on, whatever that is in the new history.
-              limits[id] = record.dot.sequence
-              for element in event.context.elements where limits[element.device].map({ $0 < element.sequence }) == true
-              {
-                limits[element.device] = element.sequence
-              }
-            } else if record.dot.sequence > common {
-              context.join(capped(event, limits, replica))
-              let again = Event(
-                dot: Dot(device, replica.chains.vector[device] + 1), context: context,
-                timestamp: isLate ? replica.fold.newestTimestamp.next(at: now) : event.timestamp,
-                action: renamed(event.action, names))
-              names[event.dot] = again.dot
-              do throws(ChainFault) { try replica.takeOver(again) } catch {
-                throw LogError(.damaged, about: kept, "\(event.dot) can't be acted again: \(error)")
-              }
-            }
+      try forEachEvent(of: old) { (dot, bytes, event) throws(LogError) in
+        let id = dot.device
+        guard let common = shared[id], let event else {
+          try takeOver(dot, bytes, from: old, log, to: replica)
+          // By the event's own dot, which in a copy isn't its place.
+          if let event, limits[event.dot.device] == nil,
+            limits.contains(where: { event.context[$0] > $1 })
+          {
+            limits[event.dot.device] = event.dot.sequence - 1
+          }
+          return
+        }
+        // What goes on from where the daemon's history ends is no other one: it stays as it is, for others may rest on it.
+        let goesOn =
+          dot.sequence == common + 1 && replica.chains.vector[id] == common && !replica.chains.retired.contains(id)
+        // Others' events can't be stamped anew: what they rest on waits with them for the daemon's clock.
+        let isSeen = dot.sequence <= seen[id]
+        isLate = isLate || (!isSeen && Self.isAhead(event.timestamp, of: now))
+        if goesOn, isSeen || !isLate, (try? replica.takeOver(dot, bytes)) != nil {
+          shared[id] = dot.sequence
+          limits[id] = dot.sequence
+          // Who has seen it has seen what it rests on, whatever that is in the new history.
+          for held in event.context.elements where limits[held.device].map({ $0 < held.sequence }) == true {
+            limits[held.device] = held.sequence
+          }
+        } else if dot.sequence > common {
+          context.join(capped(event, limits, replica))
+          let again = Event(
+            dot: Dot(device, replica.chains.vector[device] + 1), context: context,
+            timestamp: isLate ? replica.fold.newestTimestamp.next(at: now) : event.timestamp,
+            action: renamed(event.action, names))
+          names[dot] = again.dot
+          do throws(ChainFault) { try replica.takeOver(again) } catch {
+            throw LogError(.damaged, about: kept, "\(dot) can't be acted again: \(error)")
           }
         }
-        offset = last.firstOffset + last.batch.count - 1
       }
       try replica.refold(from: log)
     } catch { throw ClientError(error) }
@@ -189,27 +178,33 @@ struct Redo: Hashable, Sendable {
   private func seenByOthers(
     _ old: any EventLogReader, _ former: Set<DeviceID>, _ replica: StackReplica
   ) throws(LogError) -> VersionVector {
-    var chains = StackChains(stack: stack)
     var seen = VersionVector()
+    try forEachEvent(of: old) { dot, _, event in
+      guard let event, !former.contains(dot.device), !replica.chains.vector.contains(dot) else { return }
+      for id in former where event.context[id] > seen[id] { seen[id] = event.context[id] }
+    }
+    return seen
+  }
+
+  /// The stack's events in log order, with their bytes; nil for one that can't be read.
+  private func forEachEvent(
+    of old: any EventLogReader, _ body: (Dot, [UInt8], Event?) throws(LogError) -> Void
+  ) throws(LogError) {
+    var chains = StackChains(stack: stack)
     var offset = 0
     while case let batches = try old.read(stack, after: offset, maximumBytes: Self.page), let last = batches.last {
       for stored in batches {
         for record in stored.batch.records {
+          let bytes = Array(stored.batch.bytes[record.range])
           let event: Event?
-          do throws(ChainFault) {
-            event = try chains.receive(record.dot, Array(stored.batch.bytes[record.range]))
-          } catch {
+          do throws(ChainFault) { event = try chains.receive(record.dot, bytes) } catch {
             throw LogError(.damaged, about: kept, error.description)
           }
-          guard let event, !former.contains(record.dot.device), !replica.chains.vector.contains(record.dot) else {
-            continue
-          }
-          for id in former where event.context[id] > seen[id] { seen[id] = event.context[id] }
+          try body(record.dot, bytes, event)
         }
       }
       offset = last.firstOffset + last.batch.count - 1
     }
-    return seen
   }
 
   /// Takes over what another did. It may rest on what this device did under a former id and did otherwise in the daemon's

@@ -85,6 +85,9 @@ public struct Admission: Hashable, Sendable {
     forks.sort()
   }
 
+  /// Takes into each context what the events that it names rest on, and sorts anew. Events that rest on each other come
+  /// about where two devices each saw a history of the other that isn't folded. O(n·d) a pass for d devices; a pass more
+  /// for each step in which one closure leads to another, which are as many as histories are woven together: few.
   private mutating func closeContexts() {
     let places = Dictionary(uniqueKeysWithValues: folded.enumerated().map { ($0.element.event.dot, $0.offset) })
     var counts = VersionVector()
