@@ -177,6 +177,28 @@ import Testing
     #expect(try passes(phone.commit(1, at: 3000), of: phone.device, first: 4, in: &vetting) == 2)
   }
 
+  /// What was found once stays so: a device without a grant costs a check an event, however much of it is held.
+  @Test(arguments: [nil, 500]) func noSignatureIsCheckedTwice(expires: Int?) throws {
+    var phone = try Author(1, stack: stack, owner: expires == nil ? nil : owner, expires: expires)
+    var vetting = vetting()
+    for sequence in 1...50 {
+      #expect(try passes(phone.commit(1), of: phone.device, first: sequence, in: &vetting) == 0)
+      #expect(vetting.standings.first?.reason == (expires == nil ? .notGranted : .expired))
+    }
+    #expect(vetting.held == 50 && vetting.checks == 50)
+    // The rest is vouched for by the one that is.
+    phone.grant = try Author(1, stack: stack, owner: owner).grant
+    #expect(try passes(phone.commit(1), of: phone.device, first: 51, in: &vetting) == 51)
+    #expect(vetting.checks == 51)
+  }
+
+  @Test func aGrantEndsAfter1970() async throws {
+    await #expect(processExitsWith: .failure) {
+      let key = try #require(SigningKey(seed: [UInt8](repeating: 1, count: 32)))
+      _ = Grant(space: try Name("alice"), key: key.verifyingKey, name: try Name("phone"), expires: 0, by: key)
+    }
+  }
+
   @Test func anyFlippedBitOfAGrantIsRefused() throws {
     let grant = try #require(try Author(1, stack: stack, owner: owner, expires: 77).grant)
     #expect(Grant(bytes: grant.bytes) == grant)
@@ -251,8 +273,11 @@ import Testing
     for fields: [UInt8] in [[1], [0x7A, 64], [0x7A, 1, 0], [0x0A, 32], [3, 1], [255, 255, 255]] {
       #expect(EventSeal(fields) == EventSeal())
     }
-    // Others' fields stand beside it.
+    // Others' fields stand beside it, of every type.
     let signature = [UInt8](repeating: 7, count: 64)
+    #expect(EventSeal([0x1D, 1, 2, 3, 4, 0x7A, 64] + signature).signature == signature)
+    #expect(EventSeal([0x19, 1, 2, 3, 4, 5, 6, 7, 8, 0x7A, 64] + signature).signature == signature)
+    #expect(EventSeal([0x0A, 32] + [UInt8](repeating: 1, count: 32) + [0x1D, 1, 2, 3]) == EventSeal())
     #expect(EventSeal([8, 1, 0x1A, 1, 9, 0x7A, 64] + signature).signature == signature)
     #expect(EventSeal([0x7A, 64] + signature + [8, 1]).signature == nil)
   }

@@ -219,6 +219,10 @@ package struct SignGrant: RunnableCommand {
     guard let device = VerifyingKey(key) else {
       throw CommandError(.usage, "'\(key)' is no device's key; 'navsync keys device' prints its 64 digits there")
     }
+    let expires = until?.milliseconds(now: wallClockMilliseconds())
+    if let expires, !Grant.endings.contains(expires) {
+      throw CommandError(.usage, "--until is before 1970; name a later time")
+    }
     let folder = folder.folder
     try withKeyErrors {
       guard let owner = try folder.owner(of: space) else {
@@ -226,8 +230,7 @@ package struct SignGrant: RunnableCommand {
           .notFound,
           "this user doesn't own \(space): no key of it in \(folder); 'navsync keys owner \(space)' makes one")
       }
-      let grant = Grant(
-        space: space, key: device, name: name, expires: until?.milliseconds(now: wallClockMilliseconds()), by: owner)
+      let grant = Grant(space: space, key: device, name: name, expires: expires, by: owner)
       try folder.note(granted: grant)
       if output.json { return try printJSON([GrantRow(grant)], on: console) }
       try console.print("\(grant)")

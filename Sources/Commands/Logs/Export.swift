@@ -50,6 +50,7 @@ package struct Export: RunnableCommand {
       progress.update("\(count) of \(history.head) events")
     }
     progress.clear()
+    history.vetting.tell(history.names, on: console)
     let heads = history.chains.heads.map {
       ExportTrailer.Head(device: $0.device.description, sequence: $0.sequence, digest: $0.digest)
     }

@@ -44,6 +44,9 @@ public struct EventSeal: Hashable, Sendable {
             read.signature = Array(fields[range])
           case _: break
           }
+        case 5:
+          guard reader.left >= 4 else { return }
+          reader.at += 4
         case _: return
         }
       }

@@ -14,8 +14,12 @@ public struct Grant: Hashable, Sendable {
   /// Of the owner, 64 bytes.
   public var signature: [UInt8]
 
-  /// Signs a grant.
+  /// The times that a grant may end at: 0 stands for none in its bytes.
+  public static let endings = 1...Timestamp.maximumMagnitude
+
+  /// Signs a grant. Its end must be one of ``endings``.
   public init(space: Name, key: VerifyingKey, name: Name, expires: Int?, by owner: SigningKey) {
+    precondition(expires.map(Self.endings.contains) ?? true, "a grant can't end at \(expires ?? 0)")
     self.space = space
     self.key = key
     self.name = name
@@ -59,7 +63,7 @@ public struct Grant: Hashable, Sendable {
       self.key = key
       name = try Self.name(&reader)
       let time = try reader.word()
-      guard time <= UInt64(Timestamp.maximumMagnitude), reader.left == SigningKey.signatureSize else { return nil }
+      guard time <= UInt64(Self.endings.upperBound), reader.left == SigningKey.signatureSize else { return nil }
       expires = time == 0 ? nil : Int(time)
       signature = Array(bytes[reader.at...])
     } catch { return nil }
@@ -95,7 +99,7 @@ extension Grant: CustomStringConvertible {
     self.signature = signature
     expires = nil
     guard words[4] != "never" else { return }
-    guard let time = Int(words[4]), (1...Timestamp.maximumMagnitude).contains(time) else { return nil }
+    guard let time = Int(words[4]), Self.endings.contains(time) else { return nil }
     expires = time
   }
 }

@@ -88,7 +88,7 @@ public struct SigningKey: Hashable, Sendable, CustomStringConvertible, CustomDeb
 extension [UInt8] {
   /// Lower-case hexadecimal digits, two a byte.
   var hexadecimal: String {
-    let digits = Array("0123456789abcdef".utf8)
+    let digits = JSONText.hexadecimalDigits
     return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 

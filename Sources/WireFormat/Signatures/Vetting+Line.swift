@@ -9,6 +9,8 @@ extension Vetting {
     var signed: Signed?
     /// What stood in the chain last.
     var credentials: Credentials
+    /// Why its signature vouches for nothing, once that was found: it stays so, whatever comes behind it.
+    var verdict: Reason?
   }
 
   struct Signed {
@@ -38,6 +40,8 @@ extension Vetting {
     /// The grant that was found to be the owner's last.
     private(set) var granted: Grant?
     private(set) var reason = Reason.unsigned
+    /// How many signatures of events were checked.
+    private(set) var checks = 0
     var refused = 0
     /// An entry was refused, so what comes after it has no place.
     var isBroken = false
@@ -80,7 +84,7 @@ extension Vetting {
     }
 
     /// Looks for the newest signature that vouches for the chain; those before it needn't be looked at. Cuts off what
-    /// a wrong one stands in.
+    /// a wrong one stands in. Checks none twice.
     mutating func check(_ owner: VerifyingKey) -> (bytes: Int, count: Int) {
       var place = held.count - 1
       var wrong: Int?
@@ -88,17 +92,19 @@ extension Vetting {
       while passed + place + 1 > vouched, place >= 0 {
         defer { place -= 1 }
         guard let signed = held[place].signed else { continue }
+        if let known = held[place].verdict {
+          reason = reason ?? known
+          continue
+        }
+        checks += 1
         guard EventSeal.isValid(held[place].bytes, signed.dot, of: stack, previous: signed.previous, by: signed.key)
         else {
           wrong = place
           continue
         }
-        guard let grant = held[place].credentials.grant, isValid(grant, for: signed, owner) else {
-          reason = reason ?? .notGranted
-          continue
-        }
-        guard grant.covers(signed.timestamp) else {
-          reason = reason ?? .expired
+        if let verdict = verdict(on: held[place].credentials.grant, of: signed, owner) {
+          held[place].verdict = verdict
+          reason = reason ?? verdict
           continue
         }
         vouched = passed + place + 1
@@ -111,6 +117,12 @@ extension Vetting {
       isBroken = true
       refused += count
       return (bytes, count)
+    }
+
+    /// Why a grant doesn't cover an event, nil if it does.
+    private mutating func verdict(on grant: Grant?, of signed: Signed, _ owner: VerifyingKey) -> Reason? {
+      guard let grant, isValid(grant, for: signed, owner) else { return .notGranted }
+      return grant.covers(signed.timestamp) ? nil : .expired
     }
 
     private mutating func isValid(_ grant: Grant, for signed: Signed, _ owner: VerifyingKey) -> Bool {

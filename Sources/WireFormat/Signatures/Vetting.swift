@@ -97,6 +97,9 @@ public struct Vetting: Sendable {
   /// How many entries are held back.
   public var held: Int { lines.values.reduce(0) { $0 + $1.held.count } }
 
+  /// How many signatures of events were checked: what this costs.
+  var checks: Int { lines.values.reduce(0) { $0 + $1.checks } }
+
   /// How many entries of a chain are here, held ones included.
   public func count(of chain: DeviceID) -> Int { lines[chain]?.chain.count ?? 0 }
 
