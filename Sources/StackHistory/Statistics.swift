@@ -25,8 +25,6 @@ package struct Statistics: Hashable, Sendable {
     package var backs = 0
     /// The greatest depth in it.
     package var deepest = 0
-    /// The mean depth after its events; 0 if it has none.
-    package var meanDepth = 0.0
   }
 
   package var events = 0
@@ -105,7 +103,6 @@ extension Timeline {
       let span = (time - start) / result.spanLength
       result.spans[span].events += 1
       result.spans[span].deepest = max(result.spans[span].deepest, depth)
-      result.spans[span].meanDepth += (Double(depth) - result.spans[span].meanDepth) / Double(result.spans[span].events)
       switch event.action {
       case .pop, .popToRoot: result.spans[span].backs += 1
       case .push, .set, .replace: break

@@ -226,7 +226,7 @@ package struct Timeline: ~Copyable {
     kept.append(contentsOf: rows[(Int(newest) + 1)...])
     for place in 1..<kept.count { kept[place].below = moved(kept[place].below) }
     rows = kept
-    for number in moment...records.count where number > 0 { records[number - 1].top = moved(records[number - 1].top) }
+    for number in moment...records.count { records[number - 1].top = moved(records[number - 1].top) }
     path = path.map(moved)
     firstKept = moment
   }

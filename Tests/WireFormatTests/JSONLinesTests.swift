@@ -105,6 +105,9 @@ import Testing
     (#"{"unknown":"/w="}"#, "must be base64", 11),
     (#"{"unknown":"/x=="}"#, "must be base64", 11),
     (#"{"device":"a","end":{"count":1}}"#, "mixes", 0),
+    (
+      #"{"unread":{"bytes":"AA==","chain":"a","seq":1},"fork":{"chain":"a"}}"#, "both `fork` and `unread`", 54
+    ),
     (#"{"navsync":{"format":3,"stack":"a/b","policy":"merge"}}"#, "format 3", 11),
     (#"{"device":"a","seq":3,"context":{"a":1},"time":[1,0],"action":{"popToRoot":{}}}"#, "held 1 of its own", 0),
     (#"{"seq":1} x"#, "more after the end", 10),

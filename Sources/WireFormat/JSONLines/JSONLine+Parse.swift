@@ -54,8 +54,9 @@ private struct Parts {
       }
       unknownFields = bytes
     case "chain": chain = try reader.string("`chain`")
-    case "fork": chainLine = try Self.fork(&reader)
-    case "unread": chainLine = try Self.unread(&reader)
+    case "fork", "unread":
+      guard chainLine == nil else { throw reader.fault("the line has both `fork` and `unread`") }
+      chainLine = try key == "fork" ? Self.fork(&reader) : Self.unread(&reader)
     case "navsync": header = try Self.header(&reader)
     case "end": trailer = try Self.trailer(&reader)
     case _: throw reader.fault("`\(key)` is not a key of an event, `navsync` or `end`")
@@ -192,10 +193,10 @@ private struct Parts {
         "the file has format \(format), and this version reads up to \(ExportHeader.currentFormat); use a newer version",
         isNewerFormat: true)
     }
-    guard format != nil, let stack, let policy else {
+    guard let format, let stack, let policy else {
       throw reader.fault("`navsync` must have `format`, `stack` and `policy`", at: start)
     }
-    return ExportHeader(stack: stack, policy: policy, devices: devices, format: format ?? 1)
+    return ExportHeader(stack: stack, policy: policy, devices: devices, format: format)
   }
 
   private static func fork(_ reader: inout LineReader) throws(LineError) -> ChainLine {

@@ -29,6 +29,7 @@ public struct ExportHeader: Hashable, Sendable {
   public var policy: String
   /// By the bytes of their ids.
   public var devices: [Device]
+  /// From 1 to ``currentFormat``: the least that a reader has to know for what follows.
   public var format: Int
 
   public init(stack: String, policy: String, devices: [Device] = [], format: Int = 1) {
