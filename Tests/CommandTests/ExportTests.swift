@@ -3,6 +3,7 @@ import Foundation
 import NavigationModel
 import TestSupport
 import Testing
+import WireFormat
 
 /// Exports of both forms, merging of stores, and backups.
 @Suite struct ExportTests {
@@ -60,6 +61,64 @@ import Testing
       try newer.write(to: url)
       let refused = try await navsync("import", url.path, "--store", target)
       #expect(refused.code == .refused && refused.error.contains("newer"))
+    }
+  }
+
+  /// A block that is whole, with content that isn't: it is named, and not the one behind it.
+  @Test func aBinaryBlockWithAGap() async throws {
+    let stack = try StackName(stack)
+    let device = DeviceID(high: 1, low: 2)
+    var chains = StackChains(stack: stack)
+    let events = try (1...3).map { sequence in
+      let event = Event(
+        dot: Dot(device, sequence), context: VersionVector(), timestamp: Timestamp(milliseconds: sequence, counter: 0),
+        action: .popToRoot)
+      return (dot: event.dot, bytes: try chains.append(event))
+    }
+    let header = BinaryExport.block(
+      .header, ExportHeader(stack: stack.description, policy: "merge").bytes, number: 0)
+    let block = BinaryExport.block(.events, EventBatch([events[1], events[2]]).bytes, number: 1)
+    let place = "block 1 from byte \(BinaryExport.magic.count + header.count) on: "
+    try await withTemporaryFolder { folder in
+      let file = folder.appendingPathComponent("x.navsync")
+      try Data(BinaryExport.magic + header + block).write(to: file)
+      for command in ["log", "fold", "verify", "import"] {
+        let result = try await withCapturedConsole { console, folder in
+          let target = command == "import" ? ["--store", folder.appendingPathComponent("target").path] : []
+          return await run(Navsync.self, arguments: [command, file.path] + target, on: console)
+        }
+        #expect(result.code == .damage && (result.output + result.error).contains(place), "\(command): \(result)")
+      }
+      // One that is cut is named, too.
+      try Data(BinaryExport.magic + header + block.dropLast()).write(to: file)
+      let cut = try await navsync("log", file.path)
+      #expect(cut.code == .damage && cut.error.contains(place + "it is cut"), "\(cut)")
+    }
+  }
+
+  /// Where the stack is chosen, lines of others are passed over.
+  @Test func linesOfOtherStacks() async throws {
+    try await withStore { store, folder in
+      let whole = try await navsync("export", stack, "--store", store).output
+      var lines = whole.split(separator: "\n").map(String.init)
+      lines.insert(lines[1].replacing(#""stack":"\#(stack)""#, with: #""stack":"bob/main""#), at: 3)
+      #expect(lines[3].contains("bob/main"))
+      let mixed = folder.appendingPathComponent("mixed.jsonl").path
+      try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: mixed))
+      let pure = folder.appendingPathComponent("pure.jsonl").path
+      try Data(whole.utf8).write(to: URL(fileURLWithPath: pure))
+      for command in ["log", "show", "fold", "verify"] {
+        let unchosen = try await navsync(command, mixed)
+        #expect(
+          unchosen.code == .usage && unchosen.error.contains("choose one with --stack"), "\(command): \(unchosen)")
+        let chosen = try await navsync(command, mixed, "--stack", stack)
+        #expect(chosen.code == .ok && chosen.error.isEmpty, "\(command): \(chosen)")
+        #expect(chosen.output == (try await navsync(command, pure)).output)
+      }
+      let target = folder.appendingPathComponent("target").path
+      #expect(try await navsync("import", mixed, "--store", target).code == .usage)
+      #expect(try await navsync("import", mixed, "--store", target, "--stack", stack).code == .ok)
+      #expect(try await navsync("export", stack, "--store", target).output == whole)
     }
   }
 

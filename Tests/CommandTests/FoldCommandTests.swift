@@ -67,4 +67,16 @@ import Testing
     let absent = try await navsync("fold", "-", "--policy", "lead:y", "--json", input: Array(push.utf8))
     #expect(absent.code == .ok, "a leader that did nothing leads nothing: \(absent.error)")
   }
+
+  /// A name that several devices have names none of them, whatever the export's format.
+  @Test(arguments: [1, 2]) func aLeaderIsOneDevice(format: Int) async throws {
+    let lines = LookingBackTests.history.replacing(#""laptop""#, with: #""phone""#)
+      .replacing(#""format":1"#, with: #""format":\#(format)"#)
+    for (leader, found) in [("phone", false), ("nobody", false), (LookingBackTests.laptop, true)] {
+      let result = try await navsync("fold", "-", "--policy", "lead:\(leader)", input: Array(lines.utf8))
+      let problem = "there is no one device '\(leader)' to lead; name it by its id"
+      #expect(result.code == (found ? .damage : .notFound), "a header without a trailer is a cut file: \(result)")
+      #expect(result.error.contains(problem) == !found, "\(result)")
+    }
+  }
 }

@@ -121,4 +121,27 @@ import Testing
       #expect(try programs.navsync("log", "alice/main").output.hasSuffix("(waiting: not at the daemon yet)\n"))
     }
   }
+
+  /// A damaged store of a device is no fault of the daemon's log.
+  @Test func aDamagedDeviceIsPassedOver() async throws {
+    try await withPrograms { programs in
+      let daemon = try programs.startDaemon()
+      try act(programs, "push", "alice/main", "list", "--device", "laptop", "--sync")
+      stop(daemon)
+      try act(programs, "push", "alice/main", "broken-page", "--device", "phone")
+      try act(programs, "push", "alice/main", "waiting-page", "--device", "tablet")
+      let file = URL(fileURLWithPath: programs.state + "/navsync/devices/phone/log.sqlite3")
+      var bytes = try Data(contentsOf: file)
+      let value = try #require(bytes.firstRange(of: Data("broken-page".utf8)))
+      bytes[value.lowerBound] ^= 1
+      try bytes.write(to: file)
+      _ = try programs.startDaemon()
+      let log = try programs.navsync("log", "alice/main")
+      #expect(log.code == 0, "\(log)")
+      let lines = log.output.split(separator: "\n")
+      #expect(lines.count == 2 && lines[0].contains("push list") && lines[1].contains("waiting-page"), "\(log)")
+      #expect(log.error.hasPrefix("what phone of this machine did may be lacking: "), "\(log)")
+      #expect(log.error.split(separator: "\n").count == 1, "\(log)")
+    }
+  }
 }

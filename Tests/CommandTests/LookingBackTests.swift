@@ -65,6 +65,24 @@ import Testing
     #expect(missing.code == .notFound && missing.error.contains("tablet:1"))
   }
 
+  /// A file is shown as a stack is.
+  @Test func aFileIsShown() async throws {
+    let now = try await look("show", "-")
+    #expect(now.code == .damage && now.error.contains("it was cut"), "\(now)")
+    #expect(now.output.hasPrefix("alice/main  merge, 5 events\n1  list"), "\(now)")
+    #expect(
+      try await look("show", "-", "--at", "phone:2").output
+        == "alice/main  merge, 2 events as of phone:2\n1  list  phone:1:0\n")
+    let json = try await look("show", "-", "--at", "1", "--json").output
+    #expect(json.hasPrefix(#"{"stack":[{"id":"\#(Self.phone):1:0","value":"list"},"#), "\(json)")
+    // Devices by other texts than ids are printed by those.
+    let texts = Self.history.replacing(Self.phone, with: "x").replacing(Self.laptop, with: "y")
+    let other = try await navsync("show", "-", "--json", input: Array(texts.utf8))
+    #expect(other.output.hasPrefix(#"{"stack":[{"id":"x:1:0","value":"list"}"#), "\(other)")
+    let both = try await look("show", "alice/main", "--stack", "alice/main")
+    #expect(both.code == .usage && both.error.contains("'alice/main' is a stack"), "\(both)")
+  }
+
   @Test func diffBlameConflictsAndStats() async throws {
     #expect(
       try await look("diff", "-", "phone:2", "laptop:2").output

@@ -51,7 +51,8 @@ struct FileHistory {
         self.header = header
         stacks.insert(header.stack)
       case .trailer(let trailer):
-        guard trailer.count == parsed.count else {
+        // Of several stacks, none of them chosen, more is said below.
+        guard trailer.count == parsed.count || chosen == nil && stacks.count > 1 else {
           throw reader.error("the trailer counts \(trailer.count) events, but \(parsed.count) are there")
         }
         self.trailer = trailer
@@ -141,19 +142,10 @@ struct FileHistory {
         throw CommandError(.damage, "\(name): the header's policy '\(header.policy)' is not one: \(error)")
       }
     }
-    switch asked {
-    case nil, .merge: policy = .merge
-    case .latest: policy = .latest
-    case .lead(let text):
-      if let id = texts.first(where: { $0.value == text })?.key {
-        policy = .lead(id)
-      } else {
-        let named = names.devices(named: text)
-        guard named.count == 1 else {
-          throw CommandError(.notFound, "\(name) has no device '\(text)' to lead; name one by its id")
-        }
-        policy = .lead(named[0])
-      }
+    if case .lead(let text) = asked, let id = texts.first(where: { $0.value == text })?.key {
+      policy = .lead(id)
+    } else {
+      policy = try asked?.policy(among: names) ?? .merge
     }
   }
 

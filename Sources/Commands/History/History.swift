@@ -262,7 +262,7 @@ final class History {
     for item in items { try append(item, to: &timeline) }
   }
 
-  /// Gives the batches until the body says false or the head of the beginning is reached.
+  /// Gives the batches until the body says false or what was the end when it began is reached.
   private func walkBatches(goesOn: Bool = false, _ body: (EventBatch, Int, Int?) throws -> Bool) async throws {
     vetting.begin()
     switch source {
@@ -270,7 +270,10 @@ final class History {
     case .export(let file): try walkExport(file, body)
     case .store(let reader, _):
       var offset = 0
-      while offset < head {
+      // The store's own: `head` counts what can be read, and changes on the way.
+      let end: Int
+      do { end = try reader.info(of: stack)?.head ?? 0 } catch { throw commandError(error) }
+      while offset < end {
         let batches: [StoredBatch]
         do {
           batches = try reader.read(stack, after: offset, maximumBytes: 1 << 20)

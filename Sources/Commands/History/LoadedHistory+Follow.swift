@@ -80,7 +80,7 @@ extension LoadedHistory {
       if batches.isEmpty { return true }
       for batch in batches {
         guard !batch.batch.authors.map(\.device).contains(where: Fork.mayBeCopy) else { return false }
-        try history.receive(batch.batch, at: batch.firstOffset, into: &timeline)
+        try history.receive(try history.vetting.pass(batch.batch), at: batch.firstOffset, into: &timeline)
         offset = batch.firstOffset + batch.batch.count - 1
       }
     }

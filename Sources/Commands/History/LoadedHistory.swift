@@ -13,13 +13,22 @@ package struct LookingBackOptions: ParsableOptions {
 
   /// Finds the history of what was named: a stack as space/stack, a file of JSON lines, `-` for the standard input.
   func open(_ what: String, on console: Console) async throws -> History {
-    if what != "-", let name = try? StackName(what), source.store != nil || !isThere(what) {
-      guard stack == nil else { throw CommandError(.usage, "--stack chooses from a file; '\(what)' is a stack") }
-      return try await History(name, in: try await source.open(on: console))
-    }
+    if let name = try stack(named: what) { return try await History(name, in: try await source.open(on: console)) }
+    return try await file(what, on: console)
+  }
+
+  /// The stack that was named; nil of what is a file.
+  func stack(named what: String) throws -> StackName? {
+    guard what != "-", let name = try? StackName(what), source.store != nil || !isThere(what) else { return nil }
+    guard stack == nil else { throw CommandError(.usage, "--stack chooses from a file; '\(what)' is a stack") }
+    return name
+  }
+
+  /// A file's history.
+  func file(_ what: String, on console: Console) async throws -> History {
     guard source.store == nil else { throw CommandError(.usage, "'\(what)' is not a stack; --store takes space/stack") }
     let input = try RereadableInput(path: what, on: console)
-    if let export = try ExportFile(input), stack == nil || stack == export.stack {
+    if let export = try ExportFile(input, stack: stack) {
       return try await History(export.stack, in: .export(export))
     }
     return try await History(file: try FileHistory(try input.lines(), stack: stack, policy: nil))

@@ -13,8 +13,12 @@ struct StackVetting {
 
   /// By what this user trusts; nothing is checked if there is nothing for the space.
   init(_ stack: StackName) throws {
+    self.init(stack, by: try withKeyErrors { try KeyFolder.ofUser.trust(in: stack.space) })
+  }
+
+  init(_ stack: StackName, by trust: SpaceTrust?) {
     self.stack = stack
-    trust = try withKeyErrors { try KeyFolder.ofUser.trust(in: stack.space) }
+    self.trust = trust
     begin()
   }
 

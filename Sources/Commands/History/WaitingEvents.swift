@@ -10,10 +10,11 @@ struct WaitingEvents {
   /// Why the daemon didn't take them, if it was asked and said so.
   var refusal: RefusalFact?
 
-  /// Of all devices of this machine, as their own logs have it; also while they are in use.
+  /// Of all devices of this machine, as their own logs have it; also while they are in use. A damaged one is said to be
+  /// so, and what is good of it is here: it is no fault of the daemon's log.
   ///
   /// - Parameter held: what the daemon has.
-  static func all(of stack: StackName, notIn held: VersionVector) async throws -> [WaitingEvents] {
+  static func all(of stack: StackName, notIn held: VersionVector, on console: Console) async throws -> [WaitingEvents] {
     let folder = Device.stateFolder + "/devices"
     // A folder that isn't there, or can't be read, is one without devices.
     let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
@@ -26,12 +27,17 @@ struct WaitingEvents {
         own.sequence > held[device]
       else { continue }
       let refusal = try? reader.fact(RefusalFact.key(of: stack))
-      let history = try await History(stack, in: .store(reader, path: "\(folder)/\(name)"), names: DeviceNames())
       var items: [HistoryItem] = []
-      try await history.walk { item in
-        if item.event.dot.device == device, item.event.dot.sequence > held[device] { items.append(item) }
-        return true
+      do {
+        let history = try await History(stack, in: .store(reader, path: "\(folder)/\(name)"), names: DeviceNames())
+        try await history.walk { item in
+          if item.event.dot.device == device, item.event.dot.sequence > held[device] { items.append(item) }
+          return true
+        }
+      } catch let error as CommandError where error.code == .damage {
+        console.say("what \(name) of this machine did may be lacking: \(error.message)")
       }
+      if items.isEmpty { continue }
       result.append(
         WaitingEvents(device: name, items: items, refusal: refusal.flatMap { RefusalFact(value: $0) }))
     }

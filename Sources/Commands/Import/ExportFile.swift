@@ -60,13 +60,17 @@ struct ExportFile {
   let stack: StackName
   let policy: Policy
   let names: DeviceNames
+  /// Whether somebody named the stack: lines of others are passed over then.
+  fileprivate let isChosen: Bool
 
   /// Nil if the file doesn't begin as such an export: its lines may then be of any source.
-  init?(_ input: RereadableInput) throws {
+  ///
+  /// - Parameter chosen: which stack is wanted, nil for the file's own; nil, too, if its header is another's.
+  init?(_ input: RereadableInput, stack chosen: StackName?) throws {
     let lines = try input.lines()
     guard let header = try Self.header(lines) else { return nil }
     guard let stack = try? StackName(header.stack), let policy = Policy(header.policy),
-      header.devices.allSatisfy({ DeviceID($0.id) != nil })
+      header.devices.allSatisfy({ DeviceID($0.id) != nil }), chosen == nil || chosen == stack
     else { return nil }
     // Devices by other texts than ids have no digests.
     if !lines.isBinary, let next = try? lines.next(), case .event(let event)? = try? JSONLine(parsing: next) {
@@ -75,6 +79,7 @@ struct ExportFile {
     self.input = input
     self.header = header
     self.stack = stack
+    isChosen = chosen != nil
     self.policy = policy
     var names = DeviceNames()
     for device in header.devices { if let id = DeviceID(device.id) { names.note(device.name, of: id) } }
@@ -113,7 +118,7 @@ struct ExportFile {
 package func entries(
   on console: Console
 ) throws -> (stack: StackName, entries: [(Dot, [UInt8])], heads: [DeviceHead])? {
-  guard let file = try ExportFile(try RereadableInput(path: "-", on: console)) else { return nil }
+  guard let file = try ExportFile(try RereadableInput(path: "-", on: console), stack: nil) else { return nil }
   let reader = try file.reader()
   var entries: [(Dot, [UInt8])] = []
   do {
@@ -212,20 +217,21 @@ final class ExportReader {
     case .header:
       guard !hasHeader else { throw lines.placeError("a second header; the file has more than one export in it") }
       hasHeader = true
-    case .event(let line): try put([try entry(of: line)])
-    case .chain(let line): try put([try entry(of: line)])
+    case .event(let line): if try isWanted(line.stack) { try put([try entry(of: line)]) }
+    case .chain(let line): if try isWanted(line.stack) { try put([try entry(of: line)]) }
     case .trailer(let trailer): try take(trailer)
     }
   }
 
-  private func checkStack(_ stack: String?) throws {
-    guard let stack, stack != file.header.stack else { return }
+  /// Whether a line is the stack's. Another's needs a choice.
+  private func isWanted(_ stack: String?) throws -> Bool {
+    guard let stack, stack != file.header.stack else { return true }
+    guard !file.isChosen else { return false }
     throw CommandError(
       .usage, "\(lines.name) has events of \(file.header.stack) and of \(stack); choose one with --stack")
   }
 
   private func entry(of line: EventLine) throws -> Entry {
-    try checkStack(line.stack)
     let event: Event
     do { event = try line.event { DeviceID($0) } } catch { throw lines.placeError("\(error)") }
     var chain = event.dot.device
@@ -253,7 +259,6 @@ final class ExportReader {
   }
 
   private func entry(of line: ChainLine) throws -> Entry {
-    try checkStack(line.stack)
     guard let chain = DeviceID(line.chain) else { throw lines.placeError("'\(line.chain)' is not a chain's id") }
     switch line.entry {
     case .unread(let sequence, let bytes): return try receive(chain, sequence, bytes)

@@ -66,7 +66,8 @@ package struct Import: RunnableCommand {
     }
     try await target.finish()
     progress.clear()
-    let added = target.added ?? check.fresh
+    // What others do meanwhile counts there, too.
+    let added = min(target.added ?? check.fresh, check.fresh)
     console.say("\(what); \(added) were new, \(check.entries - added) were there already")
   }
 
@@ -84,7 +85,7 @@ package struct Import: RunnableCommand {
     if isThere(file + "/log.sqlite3") { return try await openStore(on: console) }
     let input = try RereadableInput(path: file, on: console)
     if format == .wikispeedia { return .sessions(input) }
-    if let export = try ExportFile(input), stack == nil || stack == export.stack { return .export(export) }
+    if let export = try ExportFile(input, stack: stack) { return .export(export) }
     return try readLines(try input.lines())
   }
 

@@ -25,7 +25,7 @@ package struct Fold: RunnableCommand {
 
   package func run(on console: Console) async throws {
     let input = try RereadableInput(path: file, on: console)
-    if let export = try ExportFile(input), export.header.format > 1, stack == nil || stack == export.stack {
+    if let export = try ExportFile(input, stack: stack), export.header.format > 1 {
       return try await fold(export, on: console)
     }
     let history = try FileHistory(try input.lines(), stack: stack, policy: policy)
@@ -56,9 +56,9 @@ package struct Fold: RunnableCommand {
     {
       problem = error
     }
-    var fold = StackFold(policy: try policy.map { try foldPolicy($0, export.names) } ?? export.policy)
+    var fold = StackFold(policy: try policy?.policy(among: export.names) ?? export.policy)
     for event in history.folded ?? [] { fold.apply(event) }
-    let held = history.unfolded.filter { if case .held = $0.standing { true } else { false } }.map(\.event.dot)
+    let held = history.unfolded.filter { $0.standing == .held }.map(\.event.dot)
     let conflicts = history.conflicts(&fold)
     if output.json {
       try console.write(JSONLines.result(stack: fold.entries(), conflicts: conflicts, held: held) + [10])
@@ -67,17 +67,5 @@ package struct Fold: RunnableCommand {
       for dot in held { try console.print("held back: \(export.names.text(dot.device)):\(dot.sequence)") }
     }
     if let problem { throw problem }
-  }
-
-  private func foldPolicy(_ policy: PolicyArgument, _ names: DeviceNames) throws -> Policy {
-    switch policy {
-    case .merge: return .merge
-    case .latest: return .latest
-    case .lead(let text):
-      guard let leader = names.devices(named: text).first else {
-        throw CommandError(.notFound, "there is no device '\(text)' to lead; name one by its id")
-      }
-      return .lead(leader)
-    }
   }
 }

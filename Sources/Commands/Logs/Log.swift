@@ -63,7 +63,7 @@ package struct Log: RunnableCommand {
   package func run(on console: Console) async throws {
     let loaded: LoadedHistory
     do { loaded = try await looking.load(what, goesOn: follow, on: console) } catch let error as CommandError {
-      throw try await withWaiting(error)
+      throw try await withWaiting(error, on: console)
     }
     if let file = html ?? svg {
       try loaded.draw(to: file, asPage: html != nil, last: last, overwrites: force, on: console)
@@ -77,10 +77,10 @@ package struct Log: RunnableCommand {
   }
 
   /// Of a stack that the daemon doesn't have: what is waiting here for it.
-  private func withWaiting(_ error: CommandError) async throws -> CommandError {
+  private func withWaiting(_ error: CommandError, on console: Console) async throws -> CommandError {
     guard error.code == .notFound, looking.source.store == nil, let stack = try? StackName(what) else { return error }
     var error = error
-    for waiting in try await WaitingEvents.all(of: stack, notIn: VersionVector()) {
+    for waiting in try await WaitingEvents.all(of: stack, notIn: VersionVector(), on: console) {
       error.message += "; \(waiting.device) of this machine has \(counted(waiting.items.count, "event")) of it "
       error.message += "(\(waiting.standing))"
     }
@@ -149,7 +149,8 @@ package struct Log: RunnableCommand {
       try buffered.print(lines.line(item, loaded, console))
     }
     if case .daemon = loaded.history.source {
-      for waiting in try await WaitingEvents.all(of: loaded.history.stack, notIn: loaded.timeline.vector) {
+      let stack = loaded.history.stack
+      for waiting in try await WaitingEvents.all(of: stack, notIn: loaded.timeline.vector, on: console) {
         if let own = waiting.items.first?.event.dot.device, loaded.names[own] == nil {
           loaded.history.note(waiting.device, of: own)
         }

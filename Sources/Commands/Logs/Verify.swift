@@ -199,7 +199,7 @@ package struct Verify: RunnableCommand {
 
   private func file(_ path: String, on console: Console) throws -> Report {
     let input = try RereadableInput(path: path, on: console)
-    if let export = try ExportFile(input), stack == nil || stack == export.stack {
+    if let export = try ExportFile(input, stack: stack) {
       return try self.export(export, on: console)
     }
     let file = try FileHistory(try input.lines(), stack: stack, policy: nil)

@@ -10,7 +10,8 @@ package struct Show: RunnableCommand {
   package static let configuration = CommandConfiguration(
     name: "show", abstract: "Show a stack, bottom to top, and what was decided between concurrent actions.",
     discussion: """
-      Asks the daemon. Without one it shows what this device's own replica holds, and says as of when.
+      Asks the daemon. Without one it shows what this device's own replica holds, and says as of when. Of a file of JSON \
+      lines it shows what its events come to.
 
       --at shows an earlier moment: after so many events of the log, of all that was made by a time, or as the author \
       of an event saw the stack right after it.
@@ -22,20 +23,29 @@ package struct Show: RunnableCommand {
       CommandExample("navsync show alice/main --json | jq -r '.stack[-1].value'", "The top value, for a script."),
       CommandExample(
         "navsync show alice/main --store /var/lib/navsync/daemon", "Beside a running daemon, from its store."),
+      CommandExample("navsync show alice-main.jsonl --at 120", "What an export shows after its first 120 events."),
     ])
 
-  @Argument(help: "The stack, as space/stack.") var stack: StackName
+  @Argument(help: "A stack as space/stack, or a file of JSON lines; - for the standard input.") var what: String
   @Option(placeholder: "NAME", environment: "NAVSYNC_DEVICE", help: "Whose replica to show when no daemon answers.")
   var device: String?
   @Option(placeholder: "N|TIME|DEVICE:N", help: "The stack as it was then.") var at: HistoryPlace?
-  @OptionGroup var source: SourceOptions
+  @OptionGroup var looking: LookingBackOptions
   @OptionGroup var output: OutputOptions
 
   package init() {}
 
   package func run(on console: Console) async throws {
-    let found = try await historyOrReplica(
-      of: stack, store: source.store, daemon: source.daemon.daemon, device: device, on: console)
+    let found: (history: History, asOf: String?)
+    if let stack = try looking.stack(named: what) {
+      found = try await historyOrReplica(
+        of: stack, store: looking.source.store, daemon: looking.source.daemon.daemon, device: device, on: console)
+    } else {
+      guard what == "-" || isThere(what) || (try? StackName(what)) != nil else {
+        throw CommandError(.usage, "'\(what)' is neither a stack, as space/stack, nor a file that is there")
+      }
+      found = (try await looking.file(what, on: console), nil)
+    }
     let loaded = try await LoadedHistory(found.history, on: console)
     try show(loaded, asOf: found.asOf, on: console)
     try loaded.finish()
@@ -49,17 +59,17 @@ package struct Show: RunnableCommand {
     guard output.json else {
       let then = at.map { " as of \($0.argumentText)" } ?? ""
       try console.print(
-        console.styled("\(stack)", .bold)
+        console.styled("\(history.stack)", .bold)
           + "  \(policyText(history.policy, history.names)), \(counted(fold.count, "event"))\(then)")
       return try StackPrinter(console: console, names: history.names).print(entries, conflicts)
     }
     var json = JSONWriter()
     json.raw(#"{"stack":"#)
-    json.raw(JSONLines.stack(entries))
+    json.raw(JSONLines.stack(entries, deviceText: history.deviceText))
     json.raw(#","conflicts":["#)
-    json.list(JSONLines.conflicts(conflicts)) { $0.raw($1) }
+    json.list(JSONLines.conflicts(conflicts, deviceText: history.deviceText)) { $0.raw($1) }
     json.raw(#"],"name":"#)
-    json.string(stack.description)
+    json.string(history.stack.description)
     json.raw(#","policy":"#)
     json.string(history.policy.description)
     json.raw(#","events":\#(fold.count)"#)

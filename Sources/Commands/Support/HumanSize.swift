@@ -14,8 +14,9 @@ package func humanSize(_ bytes: Int) -> String {
     ? "\((tenths + 5) / 10) \(units[unit])" : "\(tenths / 10).\(tenths % 10) \(units[unit])"
 }
 
-/// `1 history`, `2 histories`.
-func counted(_ count: Int, _ what: String, _ many: String) -> String { "\(count) \(count == 1 ? what : many)" }
-
 /// `1 event`, `2 events`.
-func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
+///
+/// - Parameter many: what several are called, where that isn't one with an `s`.
+func counted(_ count: Int, _ what: String, _ many: String? = nil) -> String {
+  "\(count) \(count == 1 ? what : many ?? what + "s")"
+}

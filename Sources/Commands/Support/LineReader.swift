@@ -118,6 +118,7 @@ package final class LineReader {
 
   /// The next block of a binary export, its checksum compared; nil at the end. Not to be mixed with ``next()``.
   func nextBlock() throws -> (kind: BinaryExport.Kind, content: [UInt8])? {
+    binary?.begin()
     guard let prefix = try take(count: BinaryExport.prefixSize) else {
       guard bytes.count == start else { throw blockError("it is cut") }
       return nil
@@ -126,7 +127,7 @@ package final class LineReader {
     guard let content = try take(count: length), let checksum = try take(count: BinaryExport.checksumSize) else {
       throw blockError("it is cut")
     }
-    guard BinaryExport.isWhole(kind, content, checksum: checksum, number: binary?.number ?? 0) else {
+    guard BinaryExport.isWhole(kind, content, checksum: checksum, number: binary?.block.number ?? 0) else {
       throw blockError("its checksum is another")
     }
     binary?.pass(content.count)
@@ -139,7 +140,8 @@ package final class LineReader {
   private func blockError(_ problem: String) -> CommandError {
     CommandError(
       .damage,
-      "\(name), block \(binary?.number ?? 0) from byte \(binary?.offset ?? 0) on: \(problem); what stands before is good"
+      "\(name), block \(binary?.block.number ?? 0) from byte \(binary?.block.offset ?? 0) on: \(problem); "
+        + "what stands before is good"
     )
   }
 
@@ -213,9 +215,19 @@ package final class LineReader {
 /// A binary export on its way to lines.
 private struct BinaryLines {
   var waiting: ArraySlice<[UInt8]> = []
-  private(set) var number = 0
-  private(set) var offset = BinaryExport.magic.count
+  /// The one that was begun last.
+  private(set) var block = Block()
+  /// The one behind all that were read.
+  private var next = Block()
   private var chains: StackChains?
+
+  /// The place of a block.
+  struct Block {
+    /// From 0 on.
+    var number = 0
+    /// Of its first byte in the export.
+    var offset = BinaryExport.magic.count
+  }
 
   mutating func take(_ kind: BinaryExport.Kind, _ content: [UInt8]) throws {
     switch kind {
@@ -243,10 +255,13 @@ private struct BinaryLines {
     }
   }
 
-  /// A block was read.
+  /// The next block is read.
+  mutating func begin() { block = next }
+
+  /// The block that was begun was read, so much of content.
   mutating func pass(_ length: Int) {
-    number += 1
-    offset += BinaryExport.prefixSize + length + BinaryExport.checksumSize
+    next.number += 1
+    next.offset += BinaryExport.prefixSize + length + BinaryExport.checksumSize
   }
 }
 

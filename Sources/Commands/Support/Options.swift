@@ -60,6 +60,20 @@ package enum PolicyArgument: ArgumentValue, Hashable {
     case .lead(let leader): "lead:\(leader)"
     }
   }
+
+  /// The policy that it is among devices of these names.
+  func policy(among names: DeviceNames) throws(CommandError) -> Policy {
+    switch self {
+    case .merge: return .merge
+    case .latest: return .latest
+    case .lead(let text):
+      let leaders = names.devices(named: text)
+      guard leaders.count == 1 else {
+        throw CommandError(.notFound, "there is no one device '\(text)' to lead; name it by its id")
+      }
+      return .lead(leaders[0])
+    }
+  }
 }
 
 /// A place in a history: the number of an event from 1 on, a time, or an event as its author saw it.
