@@ -63,9 +63,15 @@ extension View {
 }
 
 private struct LinkOpening: ViewModifier {
-  let routes: Routes
+  /// Read once, when the view appears.
+  @State private var routes: Routes
   let show: ([Value]) throws -> Void
   @Environment(\.statusLine) private var statusLine
+
+  init(routes: @autoclosure @escaping () -> Routes, show: @escaping ([Value]) throws -> Void) {
+    _routes = State(wrappedValue: routes())
+    self.show = show
+  }
 
   func body(content: Content) -> some View {
     content.onOpenURL { link in

@@ -77,12 +77,8 @@ extension Engine {
     guard let device = replica.device, let log = replica.log else { return }
     isWaitingUnknown = false
     do throws(LogError) {
-      for info in try log.stacks(in: nil) where stacks[info.stack] == nil {
-        let own = try log.heads(of: info.stack).first { $0.device == device }?.sequence ?? 0
-        guard own > readAcknowledged(info.stack), let stack = try? replica.open(info.stack, policy: nil) else {
-          continue
-        }
-        follow(stack, at: now)
+      for name in try unacknowledgedStacks(of: device, log) where stacks[name] == nil {
+        if let stack = try? replica.open(name, policy: nil) { follow(stack, at: now) }
       }
     } catch {
       storageProblem = ClientError(error)

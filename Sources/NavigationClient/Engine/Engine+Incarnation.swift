@@ -17,7 +17,10 @@ extension Engine {
     commit(at: now)
     let kept: String
     do throws(LogError) {
-      if former == device { names.formUnion(try unacknowledgedStacks(of: device, log)) }
+      // Another device may have used their numbers, as it did where that was seen, so these are begun again too: sent
+      // under a former id they would pass for another's, and which history is folded would be left to the fork rule, with
+      // the other device away.
+      if former == device { names.formUnion(try unacknowledgedStacks(of: device, log).filter { redos[$0] == nil }) }
       kept = try Incarnation.prepare(log, in: store, without: names, former: former)
     } catch {
       // The old store is as it was; no room, perhaps. It shows again when the daemon is asked anew.
@@ -66,14 +69,12 @@ extension Engine {
     carryOut(at: now)
   }
 
-  /// The stacks with events under an id that no daemon said to have. Another device may have used their numbers, as it did
-  /// where that was seen, so they are begun again too: sent under a former id they would pass for another's, and which
-  /// history is folded would be left to the fork rule, with the other device away.
-  private func unacknowledgedStacks(of device: DeviceID, _ log: any EventLogReader) throws(LogError) -> Set<StackName> {
-    var names: Set<StackName> = []
-    for info in try log.stacks(in: nil) where redos[info.stack] == nil {
+  /// The stacks with events under an id that no daemon said to have, by name.
+  func unacknowledgedStacks(of device: DeviceID, _ log: any EventLogReader) throws(LogError) -> [StackName] {
+    var names: [StackName] = []
+    for info in try log.stacks(in: nil) {
       let own = try log.heads(of: info.stack).first { $0.device == device }?.sequence ?? 0
-      if own > acknowledged(of: info.stack) { names.insert(info.stack) }
+      if own > acknowledged(of: info.stack) { names.append(info.stack) }
     }
     return names
   }
@@ -118,16 +119,15 @@ extension Engine {
         throw error
       }
       replica.note(name)
-      replica.settle(name)
+      try replica.settle(name)
       guard commit(at: now) else { throw storageProblem ?? .closed(name.description) }
       do throws(LogError) { try Incarnation.endRedo(of: name, log) } catch { throw ClientError(error) }
       redos[name] = nil
       stacks[name]?.problem = nil
     } catch {
+      followForgotten(at: now)
       stacks[name]?.problem = error
-      if error.isRetriable {
-        refollow([name], at: now)
-      }
+      if error.isRetriable { refollow([name], at: now) }
     }
     stacks[name]?.conflictsMayDiffer = true
     dirty.insert(name)

@@ -23,7 +23,7 @@ extension Engine {
     case .send(let message): send(message.encoded())
     case .readHeads(let name):
       guard let stack = stacks[name]?.replica else { return core.unfollow(name) }
-      replica.settle(name)
+      try? replica.settle(name)
       followForgotten(at: now)
       commit(at: now)
       guard isRead(name, at: now) else { return }
@@ -114,7 +114,7 @@ extension Engine {
 
   /// Keeps that own events aren't taken, for who asks later; what soon passes is no refusal.
   private mutating func noteRefusal(of name: StackName, _ code: RefusalCode, _ reason: String, at now: Moment) {
-    guard code != .busy, code != .storage, stacks[name]?.refusal != reason else { return }
+    guard let stack = stacks[name], code != .busy, code != .storage, stack.refusal != reason else { return }
     stacks[name]?.refusal = reason
     try? replica.log?.setFact(RefusalFact.key(of: name), RefusalFact(time: now.wall, reason: reason).value)
   }
@@ -151,6 +151,7 @@ extension Engine {
       do throws(ClientError) { try stack.adopt(policy, log: log) } catch { return stop(name, error) }
       stacks[name]?.adopts = false
       stacks[name]?.problem = nil
+      endRefusal(of: name)
       stacks[name]?.conflictsMayDiffer = true
       dirty.insert(name)
     } else {

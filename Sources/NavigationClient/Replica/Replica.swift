@@ -112,9 +112,11 @@ package final class Replica {
   }
 
   /// Copies the histories that are held of forked chains and that no copy has: before a daemon is told what is held.
-  func settle(_ name: StackName) {
+  ///
+  /// - Throws: if the log can't be read. What the stack took in and wasn't committed is forgotten then.
+  func settle(_ name: StackName) throws(ClientError) {
     guard let stack = stacks[name], !unread.contains(name), !stack.chains.unsettled.isEmpty else { return }
-    try? refold(stack)
+    try refold(stack)
     note(name)
   }
 

@@ -91,7 +91,8 @@ public final class StatusLine {
 
   /// Tells the person something, such as what another device did. It is shown until the next key.
   public func announce(_ text: String) {
-    if !announcesAside { announcements.append(text) }
+    // No more than can be shown: a screen that is only looked at has no key pressed for days.
+    if !announcesAside { announcements = announcements.suffix(1) + [text] }
     unread.append(text)
     invalidation.set()
   }

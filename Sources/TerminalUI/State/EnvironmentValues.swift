@@ -73,6 +73,8 @@ public struct EnvironmentValues {
     defersRows = false
     isScrolled = false
     isInRow = false
+    tabs = nil
+    tag = nil
   }
 
   /// A value of a key of your own.

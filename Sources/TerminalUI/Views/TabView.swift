@@ -62,7 +62,7 @@ extension View {
 
 extension TabView: PrimitiveView {
   func elements(in context: Context) -> [Element] {
-    let own = context.node.own { StateBox(AnyHashable(0), invalidation: context.graph.invalidation) }
+    let own = context.node.own { StateBox(AnyHashable?.none, invalidation: context.graph.invalidation) }
     let tabs = Tabs(selected: selection.map { AnyHashable($0.wrappedValue) } ?? own.value) { [selection] id in
       guard let selection else {
         own.value = id
@@ -106,13 +106,14 @@ final class Tabs {
     var label: AnyView
   }
 
-  let selected: AnyHashable
+  /// The first that is entered, unless something was chosen.
+  private(set) var selected: AnyHashable?
   let select: (AnyHashable) -> Void
   private(set) var entries: [Entry] = []
   /// What is to be seen; nil if nothing stands for the selection.
   private(set) var shown: Element?
 
-  init(selected: AnyHashable, select: @escaping (AnyHashable) -> Void) {
+  init(selected: AnyHashable?, select: @escaping (AnyHashable) -> Void) {
     self.selected = selected
     self.select = select
   }
@@ -120,6 +121,7 @@ final class Tabs {
   /// Enters a view. All of them are evaluated, as screens beneath others are, since what they remember is theirs.
   func take<Content: View>(_ content: Content, id: AnyHashable?, label: AnyView, in context: Context) -> [Element] {
     let id = id ?? AnyHashable(entries.count)
+    selected = selected ?? id
     entries.append(Entry(id: id, label: label))
     var inner = context
     inner.environment.tabs = nil

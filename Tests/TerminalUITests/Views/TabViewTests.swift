@@ -45,6 +45,29 @@ import Testing
     #expect(host.diagnostics == [])
   }
 
+  /// Nothing chosen: the first is shown, whatever it is called, and a tag from outside is nobody's name here.
+  @Test func theFirstIsShownAtFirst() {
+    let named = TestHost(width: 30, height: 3) {
+      TabView {
+        Tab("A", value: "a") { Text("first") }
+        Tab("B", value: "b") { Text("second") }
+      }
+    }
+    #expect(named.text.hasPrefix("first"))
+    named.press(.character("2"))
+    #expect(named.text.hasPrefix("second"))
+    let tagged = TestHost(width: 30, height: 3) {
+      TabView {
+        Text("first").tabItem { Text("A") }
+        Text("second").tabItem { Text("B") }
+      }
+      .tag("outside")
+    }
+    #expect(tagged.text.hasPrefix("first"))
+    tagged.press(.character("2"))
+    #expect(tagged.text.hasPrefix("second"))
+  }
+
   @Test func aSelectionOfTheProgram() {
     let holder = Holder()
     let host = TestHost(width: 40, height: 5) { Selecting(holder: holder) }
