@@ -165,8 +165,9 @@ public struct AccessRules: Hashable, Sendable {
   /// - Returns: those that went.
   @discardableResult
   public mutating func revoke(_ key: PublicKey, in scope: Scope? = nil) -> [AccessRule] {
-    let gone = rules.filter { $0.key == key && (scope == nil || $0.scope == scope) }
-    rules.removeAll { gone.contains($0) }
+    let goes = { (rule: AccessRule) in rule.key == key && (scope == nil || rule.scope == scope) }
+    let gone = rules.filter(goes)
+    rules.removeAll(where: goes)
     reindex(key)
     return gone
   }

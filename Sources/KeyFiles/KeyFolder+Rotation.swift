@@ -43,8 +43,12 @@ extension KeyFolder {
     next.metadata.removeAll { $0.name == Self.changesAt }
     try keep(next, as: .own, replaces: true)
     // If it ends here, what is next is what is, which counts as no change.
+    removeNext()
+    return true
+  }
+
+  func removeNext() {
     SmallFile.remove(secretPath(.next))
     SmallFile.remove(publicPath(.next))
-    return true
   }
 }

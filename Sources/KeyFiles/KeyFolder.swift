@@ -79,7 +79,8 @@ public struct KeyFolder: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - metadata: what is said about them in the files.
-  ///   - replaces: whether keys that are there are lost.
+  ///   - replaces: whether keys that are there are lost; with the own ones also those that they were to change to, which
+  ///     lay beside them.
   /// - Throws: ``KeyFileError``: `.exists`.
   @discardableResult
   public func makeKeys(
@@ -87,6 +88,8 @@ public struct KeyFolder: Hashable, Sendable, CustomStringConvertible {
   ) throws(KeyFileError) -> KeyPair {
     let pair: KeyPair
     do { pair = try .generate() } catch { throw KeyFileError(.failed, path, error.detail) }
+    // First, so that no end in between leaves them to take the place of the new ones.
+    if replaces, which == .own { removeNext() }
     try keep(Certificate(pair, metadata: metadata), as: which, replaces: replaces)
     return pair
   }
@@ -155,12 +158,13 @@ public struct KeyFolder: Hashable, Sendable, CustomStringConvertible {
       throw KeyFileError(.refused, "\(endpoint)", "only a tcp endpoint has keys")
     }
     try make(file("daemons"))
-    try SmallFile.write(
-      path,
-      Certificate(key, metadata: [.init("endpoint", "\(endpoint)")]).text([
-        "ZeroMQ CURVE Public Certificate of a daemon"
-      ]),
-      mode: 0o644)
+    let text = Certificate(key, metadata: [.init("endpoint", "\(endpoint)")]).text([
+      "ZeroMQ CURVE Public Certificate of a daemon"
+    ])
+    // All of the user's devices hear of a daemon's next key at the same time.
+    try withFileLock(file("daemons.lock")) { () throws(KeyFileError) in
+      try SmallFile.write(path, text, mode: 0o644)
+    }
   }
 
   /// The daemon that this user was paired with last; nil if there is none, or the file makes no sense.

@@ -1,5 +1,4 @@
 import Access
-import CSodium
 import Glibc
 
 /// That a process serves with a folder's keys: the lock on its file `serving`, in which stands what others have to know
@@ -12,28 +11,41 @@ public final class Serving: Sendable {
   /// - Throws: ``KeyFileError``: `.refused` if another process has the lock, naming it.
   public init(_ folder: KeyFolder, endpoints: [String]) throws(KeyFileError) {
     try folder.make()
-    let path = folder.servingPath
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    // The end of this object empties the file: there is none before the lock is held.
+    descriptor = try Self.lock(folder)
     self.endpoints = endpoints
-    guard descriptor >= 0 else { throw .system(path, "opened") }
-    var tries = 0
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      if errno == EINTR { continue }
-      guard errno == EWOULDBLOCK else { throw .system(path, "locked") }
-      // Who only looks whether it is taken has it for a moment.
-      tries += 1
-      if tries < 20 {
-        pauseBriefly()
-        continue
-      }
-      let process = folder.server.map { "process \($0.process)" } ?? "another process"
-      throw KeyFileError(.refused, path, "\(process) serves with these keys already; stop it, or name another folder")
-    }
     tell("starting")
   }
 
+  /// The file, open and locked.
+  private static func lock(_ folder: KeyFolder) throws(KeyFileError) -> Int32 {
+    let path = folder.servingPath
+    let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard opened >= 0 else { throw .system(path, "opened") }
+    var tries = 0
+    while flock(opened, LOCK_EX | LOCK_NB) != 0 {
+      if errno == EINTR { continue }
+      let problem: KeyFileError
+      if errno == EWOULDBLOCK {
+        // Who only looks whether it is taken has it for a moment.
+        tries += 1
+        if tries < 20 {
+          pauseBriefly()
+          continue
+        }
+        let process = folder.server.map { "process \($0.process)" } ?? "another process"
+        problem = KeyFileError(
+          .refused, path, "\(process) serves with these keys already; stop it, or name another folder")
+      } else {
+        problem = .system(path, "locked")
+      }
+      close(opened)
+      throw problem
+    }
+    return opened
+  }
+
   deinit {
-    guard descriptor >= 0 else { return }
     ftruncate(descriptor, 0)
     flock(descriptor, LOCK_UN)
     close(descriptor)
@@ -42,9 +54,10 @@ public final class Serving: Sendable {
   /// Says which rules hold, or what is wrong with those that are in the folder.
   public func tell(_ state: String) {
     let text = Array("\(getpid())\n\(endpoints.joined(separator: " "))\n\(state.prefix(1000))\n".utf8)
-    ftruncate(descriptor, 0)
-    // A full disk means that who waits for it is told that nothing came.
-    _ = pwrite(descriptor, text, text.count, 0)
+    // Whoever reads in between finds these lines, with the end of the ones before behind them. A full disk means that who
+    // waits for it is told that nothing came.
+    let count = pwrite(descriptor, text, text.count, 0)
+    if count > 0 { ftruncate(descriptor, count) }
   }
 }
 
@@ -54,6 +67,9 @@ public struct Server: Hashable, Sendable {
   public var endpoints: [String]
   /// As ``Serving/tell(_:)`` had it last.
   public var state: String
+
+  /// What is wrong with the files that are in the folder, if that is what it said.
+  var problem: String? { state.hasPrefix("problem: ") ? String(state.dropFirst(9)) : nil }
 }
 
 extension KeyFolder {
@@ -86,10 +102,7 @@ extension KeyFolder {
       let text = try SmallFile.read(path, limit: AccessRules.longestText)
       all += Array("\(text.map { "\($0.count)" } ?? "none")\n".utf8) + (text ?? [])
     }
-    var digest = [UInt8](repeating: 0, count: 16)
-    let code = crypto_generichash(&digest, digest.count, all, UInt64(all.count), nil, 0)
-    precondition(code == 0, "libsodium refuses a BLAKE2b of 16 bytes")
-    return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return Z85.encode(PairingOffer.digest(of: all))
   }
 
   /// What became of a change, as far as a daemon that runs is concerned.
@@ -110,16 +123,16 @@ extension KeyFolder {
     guard kill(server.process, SIGHUP) == 0 else {
       return .failed(process: server.process, "it can't be told: \(String(cString: strerror(errno)))")
     }
+    var last: Server?
     for _ in 0..<500 {
-      switch written?.state {
-      case wanted?: return .applied(process: server.process)
-      case let state? where state.hasPrefix("problem: "):
-        return .failed(process: server.process, String(state.dropFirst(9)))
-      case _: break
-      }
+      last = written
+      if last?.state == wanted { return .applied(process: server.process) }
+      // One that it said before may be what this change mends.
+      if let problem = last?.problem, problem != server.problem { return .failed(process: server.process, problem) }
       pauseBriefly()
     }
-    return .failed(process: server.process, "it doesn't say that it has read \(path); send it a SIGHUP")
+    return .failed(
+      process: server.process, last?.problem ?? "it doesn't say that it has read \(path); send it a SIGHUP")
   }
 }
 

@@ -34,17 +34,18 @@ enum SmallFile {
       throw KeyFileError(.damaged, path, "\(status.st_size) bytes; at most \(limit) are read")
     }
     // It may grow meanwhile: no more than the limit is read all the same.
-    var bytes = [UInt8](repeating: 0, count: limit + 1)
-    var count = 0
-    while count < bytes.count {
-      let read = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress! + count, $0.count - count) }
-      if read < 0, errno == EINTR { continue }
-      guard read >= 0 else { throw .system(path, "read") }
-      if read == 0 { break }
-      count += read
+    var failure: KeyFileError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: limit + 1) { buffer, count in
+      while count < limit + 1 {
+        let read = Glibc.read(descriptor, buffer.baseAddress! + count, limit + 1 - count)
+        if read < 0, errno == EINTR { continue }
+        if read < 0 { failure = .system(path, "read") }
+        guard read > 0 else { return }
+        count += read
+      }
     }
-    guard count <= limit else { throw KeyFileError(.damaged, path, "more than \(limit) bytes") }
-    bytes.removeSubrange(count...)
+    if let failure { throw failure }
+    guard bytes.count <= limit else { throw KeyFileError(.damaged, path, "more than \(limit) bytes") }
     return bytes
   }
 

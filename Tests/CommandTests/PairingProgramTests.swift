@@ -1,6 +1,9 @@
+import Access
 import Foundation
+import KeyFiles
 import TestSupport
 import Testing
+import ZeroMQ
 
 /// Two machines that have never met, as processes: a daemon with keys, and devices that are let in by a code.
 @Suite(.timeLimit(.minutes(3)))
@@ -73,6 +76,33 @@ struct PairingProgramTests {
       #expect(try home.navsync("keys", "allow", String(key), "--name", "phone").code == 0)
       #expect(try phone.machine("push", "alice/main", "b", "--sync").code == 0)
       #expect(try home.navsync("show", "alice/main").output.contains("b"))
+    }
+  }
+
+  /// What the daemon found wrong before isn't its answer to what was changed since.
+  @Test func anOldProblemIsNoAnswer() async throws {
+    try await withTwoPrograms { home, phone in
+      let daemon = try startDaemon(home)
+      let folder = KeyFolder(home.state + "/navsync/daemon/keys")
+      let rules = URL(fileURLWithPath: folder.rulesPath)
+      try Data("nonsense\n".utf8).write(to: rules)
+      kill(daemon.processIdentifier, SIGHUP)
+      while folder.server?.state.hasPrefix("problem: ") != true { sched_yield() }
+      try Data().write(to: rules)
+      let key = try KeyPair.generate().publicKey.description
+      let allowed = try home.navsync("keys", "allow", key, "--name", "phone")
+      #expect(allowed.code == 0 && allowed.error.contains("goes by it now"), "\(allowed)")
+    }
+  }
+
+  /// Who waits is told of whoever was let in, however quick that was.
+  @Test func pairingIsWaitedFor() async throws {
+    try await withTwoPrograms { home, phone in
+      _ = try startDaemon(home)
+      let waiting = try home.start("pair", "--wait", program: "navsyncd")
+      try waiting.wait(for: "\n")
+      #expect(try phone.machine("pair", "--name", "phone", input: waiting.output).code == 0)
+      #expect(waiting.waitForEnd() == 0 && waiting.error.contains("phone was paired"), "\(waiting.error)")
     }
   }
 

@@ -40,9 +40,9 @@ final class Programs {
   }
 
   /// Starts a command that goes on until it is ended.
-  func start(_ words: String...) throws -> RunningProgram {
+  func start(_ words: String..., program: String = "navsync") throws -> RunningProgram {
     try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
-    let running = try RunningProgram(try BuiltProgram.url("navsync").path, words, environment)
+    let running = try RunningProgram(try BuiltProgram.url(program).path, words, environment)
     started.append(running.process)
     return running
   }

@@ -108,6 +108,7 @@ import ZeroMQ
         #expect(folder.server?.process == getpid())
         #expect(folder.server?.endpoints == ["tcp://127.0.0.1:5757"])
         #expect(throws: KeyFileError.self) { try Serving(folder, endpoints: []) }
+        #expect(folder.server?.process == getpid(), "who was refused takes nothing away")
         serving.tell("problem: line 3")
         #expect(folder.server?.state == "problem: line 3")
       }
@@ -116,6 +117,57 @@ import ZeroMQ
       try Data("4321\ntcp://127.0.0.1:1\nstarting\n".utf8).write(to: URL(fileURLWithPath: folder.path + "/serving"))
       #expect(folder.server == nil)
       #expect(try folder.tellServer() == .nobody)
+    }
+  }
+
+  /// Also while it says something else.
+  @Test func whoServesIsKnownAtAllTimes() async throws {
+    try await withTemporaryFolder { place in
+      let folder = KeyFolder(place.appendingPathComponent("keys").path)
+      let serving = try Serving(folder, endpoints: ["tcp://127.0.0.1:5757"])
+      let states = [String(repeating: "a", count: 900), "b"]
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { for number in 0..<100_000 { serving.tell(states[number % 2]) } }
+        group.addTask {
+          for _ in 0..<5000 {
+            guard folder.server?.process != getpid() else { continue }
+            Issue.record("nobody serves")
+            break
+          }
+        }
+      }
+    }
+  }
+
+  /// The keys that were to come lay beside those that are replaced, as if somebody else has read them.
+  @Test func replacedKeysLeaveNoneToCome() async throws {
+    try await withFolder { folder in
+      try folder.makeKeys()
+      _ = try folder.beginChange(at: 0)
+      let made = try folder.makeKeys(replaces: true)
+      #expect(try folder.change() == nil)
+      for path in [folder.secretPath(.next), folder.publicPath(.next)] {
+        #expect(!FileManager.default.fileExists(atPath: path))
+      }
+      #expect(try !folder.finishChange())
+      #expect(try folder.keys() == made)
+    }
+  }
+
+  /// All devices of a user hear of a daemon's next key at once.
+  @Test func manyKeepADaemonsKeyAtOnce() async throws {
+    try await withTemporaryFolder { place in
+      let folder = KeyFolder(place.appendingPathComponent("keys").path)
+      let home = try Endpoint("tcp://server.example:5757")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<4 {
+          group.addTask {
+            for _ in 0..<50 { try folder.keep(next: try KeyPair.generate().publicKey, ofDaemonAt: home) }
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try folder.daemonKeys(at: home).count == 1)
     }
   }
 
