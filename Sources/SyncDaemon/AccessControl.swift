@@ -41,6 +41,11 @@ final class AccessControl: Sendable {
   var keys: KeyPair { state.withLock { $0.keys } }
   /// The change of the daemon's keys that is under way.
   var change: KeyChange? { state.withLock { $0.change } }
+  /// Whether strangers get in to redeem a code.
+  var hasOpenCode: Bool {
+    let now = Moment.now().monotonic
+    return state.withLock { now < $0.strangersUntil }
+  }
   /// Handshakes that were refused since the start.
   var refusedHandshakes: Int { state.withLock { $0.refused } }
 
@@ -103,11 +108,9 @@ final class AccessControl: Sendable {
 
   /// Redeems a code's secret.
   func redeem(_ secret: [UInt8], for key: PublicKey, name: String) -> KeyFolder.Redeemed {
-    let now = Moment.now()
     // Before any file is read, lest somebody keeps the daemon busy with guesses.
-    let isOpen = state.withLock { now.monotonic < $0.strangersUntil }
-    guard isOpen else { return .refused("no code is open at this daemon; 'navsyncd pair' makes one") }
-    do throws(KeyFileError) { return try folder.redeem(secret, for: key, name: name, at: now.wall) } catch {
+    guard hasOpenCode else { return .refused("no code is open at this daemon; 'navsyncd pair' makes one") }
+    do throws(KeyFileError) { return try folder.redeem(secret, for: key, name: name, at: Moment.now().wall) } catch {
       log.audit(.error, "a code can't be redeemed", [("problem", "\(error)")])
       return .refused("the daemon can't write its rules; its log says why")
     }

@@ -18,6 +18,8 @@ extension DaemonHandler {
       return log.write(.info, "there are no keys, and so nothing to read again")
     }
     do {
+      // Before the files are read: what is written in between isn't in use yet.
+      let stamp = try access.folder.stamp()
       let before = access.keys.publicKey
       let cuts = try access.reload()
       core.accessChanged(access.rules, at: moment)
@@ -30,7 +32,7 @@ extension DaemonHandler {
       core.nextKey = access.change?.key
       // Requests of who lost their rights are refused from here on; this ends the connections.
       if cuts { reopenSockets(at: moment) }
-      serving?.tell(try access.folder.stamp())
+      serving?.tell(stamp)
     } catch {
       log.audit(.error, "keys and rules stay as they were", [("problem", "\(error)")])
       serving?.tell("problem: \(error)")
@@ -81,24 +83,28 @@ extension DaemonHandler {
   var changeDeadline: Int? {
     guard let change = access?.change else { return nil }
     let now = Moment.now()
-    return now.monotonic + max(0, change.at - now.wall)
+    return max(now.monotonic + max(0, change.at - now.wall), changeAgainAt ?? 0)
   }
 
   /// The time of the new keys has come.
   mutating func changeKeys(at moment: ServerCore.Moment) {
-    guard let access, let change = access.change, change.at <= moment.wall else { return }
+    guard let access, let change = access.change, change.at <= moment.wall,
+      changeAgainAt.map({ $0 <= moment.milliseconds }) ?? true
+    else { return }
     do {
       try access.folder.finishChange()
       reloadAccess(at: moment)
     } catch {
       log.write(.error, "the daemon's keys can't be changed; trying further", [("problem", "\(error)")])
     }
+    changeAgainAt = access.change == change ? moment.milliseconds + 500 : nil
   }
 
   /// Who has a code that a person brought.
   mutating func redeem(at moment: ServerCore.Moment) {
     for redemption in core.takeRedemptions() {
       guard let access else { continue }
+      let wasOpen = access.hasOpenCode
       switch access.redeem(redemption.secret, for: redemption.key, name: redemption.name) {
       case .granted(let rule):
         reloadAccess(at: moment)
@@ -106,7 +112,7 @@ extension DaemonHandler {
       case .refused(let reason):
         core.redeemed(redemption, nil, reason: reason, at: moment)
         // It may have been the last try.
-        reloadAccess(at: moment)
+        if wasOpen { reloadAccess(at: moment) }
       }
     }
   }

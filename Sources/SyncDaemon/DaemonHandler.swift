@@ -67,6 +67,8 @@ package struct DaemonHandler: LoopHandler {
   var reopening: [Reopening] = []
   /// When that is tried next, in monotonic milliseconds.
   var reopenAt: Int?
+  /// When a change of keys that is due, and of which nothing came, is tried next, in monotonic milliseconds.
+  var changeAgainAt: Int?
   private var topics: [String: [UInt8]] = [:]
   private var stopAt: Int?
   /// Peers that were full in this list of actions.

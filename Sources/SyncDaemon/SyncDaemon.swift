@@ -138,9 +138,11 @@ public final class SyncDaemon: Sendable {
     }
     if let access {
       let serving = try Serving(access.folder, endpoints: sockets.endpoints.map(\.description))
+      // Before the files are read: what is written in between isn't in use yet.
+      let stamp = try access.folder.stamp()
       // Only now, when it is proved that strangers are refused, does a code that is open count.
       _ = try access.reload()
-      serving.tell(try access.folder.stamp())
+      serving.tell(stamp)
       sockets.serving = serving
     }
     return sockets

@@ -233,6 +233,49 @@ struct KeyTests {
     }
   }
 
+  /// A change that can't be gone by yet is tried now and then, and done when the mistake is mended.
+  @Test func aDueChangeIsTriedNowAndThen() async throws {
+    try await Self.withPlace { place in
+      let path = place.folder.path + "/log"
+      let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      defer { close(descriptor) }
+      func errors() throws -> Int { try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count }
+      let daemon = try place.start { $0.log = DaemonLog(level: .error, descriptor: descriptor) }
+      defer { daemon.stop() }
+      let phone = try KeyPair.generate()
+      try place.allow(phone.publicKey, "phone")
+      let begun = Moment.now().monotonic
+      let change = try place.keys.beginChange(at: Moment.now().wall + 500)
+      try place.reload(daemon)
+      let rules = try Data(contentsOf: URL(fileURLWithPath: place.keys.rulesPath))
+      try Data("nonsense\n".utf8).write(to: URL(fileURLWithPath: place.keys.rulesPath))
+      while try errors() < 3 { sched_yield() }
+      let count = try errors()
+      #expect(count <= 2 + (Moment.now().monotonic - begun) / 500, "it doesn't spin")
+      try rules.write(to: URL(fileURLWithPath: place.keys.rulesPath))
+      let wanted = try place.keys.stamp()
+      while place.keys.server?.state != wanted { sched_yield() }
+      _ = try TestClient.connected(to: daemon.endpoints[0], curve: .client(phone, server: change.key))
+    }
+  }
+
+  /// Who asks for what can't be doesn't keep the daemon busy with its files.
+  @Test func withoutACodeNothingIsReadAgain() async throws {
+    try await Self.withPlace { place in
+      let phone = try KeyPair.generate()
+      try place.allow(phone.publicKey, "phone")
+      let daemon = try place.start()
+      defer { daemon.stop() }
+      let client = try TestClient.connected(to: daemon.endpoints[0], curve: try place.curve(phone))
+      let before = place.keys.server?.state
+      try Data("nonsense\n".utf8).write(to: URL(fileURLWithPath: place.keys.rulesPath))
+      try client.send(.pair(Pair(secret: [1], name: "phone")))
+      let refused = try client.wait { if case .refused = $0 { true } else { false } }
+      if case .refused(let it) = refused { #expect(it.reason.contains("no code is open")) }
+      #expect(place.keys.server?.state == before)
+    }
+  }
+
   /// Over a code's time strangers get as far as to redeem it, and no further.
   @Test func aStrangerMayRedeemACodeAndNothingElse() async throws {
     try await Self.withPlace { place in
@@ -269,7 +312,10 @@ struct KeyTests {
       // What is local has no key that could be paired.
       let local = try TestClient.connected(to: daemon.endpoints[1])
       try local.send(.pair(Pair(secret: secret, name: "phone")))
-      guard case .refused(let refused) = try local.receive() else { return }
+      guard case .refused(let refused) = try local.receive() else {
+        Issue.record("not refused")
+        return
+      }
       #expect(refused.about == .pair)
     }
   }
