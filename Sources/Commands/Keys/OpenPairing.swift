@@ -62,7 +62,9 @@ package struct OpenPairing: RunnableCommand {
     let endpoint = try reachable(folder, on: console)
     var random = SystemRandomNumberGenerator()
     let secret = (0..<PairingCode.secretCount).map { _ in UInt8.random(in: 0 ... .max, using: &random) }
-    let until = Int(Date().timeIntervalSince1970 * 1000) + within.milliseconds
+    let until = wallClockMilliseconds() + within.milliseconds
+    // Before anybody has the code.
+    let before = try withKeyErrors { wait ? try folder.rules() : AccessRules() }
     let code = try withKeyErrors { () throws -> PairingCode in
       guard let keys = try folder.keys() else { throw CommandError(.failed, "the daemon's keys are gone") }
       try folder.keep(
@@ -79,16 +81,14 @@ package struct OpenPairing: RunnableCommand {
       )
       try console.print(code.text)
     }
-    if wait { try await waitUntilUsed(folder, secret, until: until, on: console) }
+    if wait { try await waitUntilUsed(folder, before, until: until, on: console) }
   }
 
+  /// - Parameter before: the rules that there were without the code.
   private func waitUntilUsed(
-    _ folder: KeyFolder, _ secret: [UInt8], until: Int, on console: Console
+    _ folder: KeyFolder, _ before: AccessRules, until: Int, on console: Console
   ) async throws {
-    let before = try withKeyErrors { try folder.rules() }
-    let own = try withKeyErrors { try folder.offer() }
-    while try withKeyErrors({ try folder.offer() })?.until == own?.until, own != nil {
-      guard Int(Date().timeIntervalSince1970 * 1000) < until else { break }
+    while try withKeyErrors({ try folder.offer() })?.until == until, wallClockMilliseconds() < until {
       try await Task.sleep(for: .milliseconds(200))
     }
     let new = try withKeyErrors { before.difference(to: try folder.rules()).new }

@@ -1,6 +1,5 @@
 import Access
 package import ArgumentParsing
-import Foundation
 import KeyFiles
 
 /// `navsync keys rotate`.
@@ -11,7 +10,8 @@ package struct RotateKeys: RunnableCommand {
       The new public key is told to everybody who connects, over connections that the old one protects, and takes its place \
       when the time is over. Who didn't connect meanwhile has to be paired again.
 
-      If somebody else may have the old secret key, don't give time: use --now, and pair everybody again.
+      If somebody else may have the old secret key, don't give time: use --now, and pair everybody again. If a change was \
+      under way, use it twice: the keys that were to come lay in the same folder.
       """,
     examples: [
       CommandExample("navsync keys rotate", "New keys in 30 days."),
@@ -35,7 +35,7 @@ package struct RotateKeys: RunnableCommand {
 
   package func run(on console: Console) async throws {
     let folder = daemon.folder
-    let wall = Int(Date().timeIntervalSince1970 * 1000)
+    let wall = wallClockMilliseconds()
     let change = try withKeyErrors { () throws -> KeyChange in
       if let change = try folder.change() {
         guard now else {
