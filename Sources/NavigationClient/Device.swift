@@ -96,7 +96,7 @@ public final class Device: Sendable {
       let configuration = Engine.Configuration(
         name: name, software: options.software, daemon: daemon,
         announcesPresence: options.announcesPresence, keys: options.keys.map { KeyFolder($0) } ?? .ofUser)
-      return (configuration, id, store, LogBox(log))
+      return (configuration, id, store, InTransit(log))
     }
     return Device(name: name, folder: folder, notices: found.withLock { $0 }, engine: engine)
   }

@@ -1,4 +1,5 @@
 import KeyFiles
+import Locking
 public import NavigationModel
 import WireFormat
 import ZeroMQ
@@ -22,7 +23,7 @@ public final class Observer: Sendable {
       let configuration = Engine.Configuration(
         name: "observer", software: software, daemon: endpoint, announcesPresence: false,
         keys: keys.map { KeyFolder($0) } ?? .ofUser)
-      return (configuration, nil, nil, LogBox(nil))
+      return (configuration, nil, nil, InTransit(nil))
     }
     return Observer(engine)
   }

@@ -1,5 +1,6 @@
 package import EventLog
 import Glibc
+import Locking
 package import NavigationModel
 package import Replication
 import WireFormat
@@ -44,13 +45,13 @@ package final class StoreThreads: Sendable {
 
   /// Opens the log on the thread that will write it. Blocks until it is open.
   init(_ store: SyncDaemonOptions.Store, log: DaemonLog) throws {
-    let answer = JobQueue<Result<(Opened, StoreWriter, ReaderInTransit), LogError>>()
+    let answer = JobQueue<Result<(Opened, StoreWriter, InTransit<any EventLogReader>), LogError>>()
     let writes = writes
     let thread = try JoinedThread(name: "log-writer") {
       do throws(LogError) {
         let store = try openLog(store)
         let writer = StoreWriter(store.log, log)
-        answer.post(.success((try Self.look(at: store), writer, ReaderInTransit(try store.log.makeReader()))))
+        answer.post(.success((try Self.look(at: store), writer, InTransit(try store.log.makeReader()))))
         writer.run(writes)
       } catch {
         answer.post(.failure(error))
@@ -130,24 +131,12 @@ private func openLog(_ store: SyncDaemonOptions.Store) throws(LogError) -> OpenL
   }
 }
 
-/// Carries a reader from the thread that made it to the one that uses it. Unchecked: it is put in before it is posted
-/// through a lock, and taken out once, and then nobody else has it.
-private final class ReaderInTransit: @unchecked Sendable {
-  private var reader: (any EventLogReader)?
-
-  init(_ reader: sending any EventLogReader) { self.reader = reader }
-
-  func take() -> any EventLogReader {
-    guard let reader else { preconditionFailure("the reader was taken") }
-    self.reader = nil
-    return reader
-  }
-}
-
 /// The thread that commits. Facts come after commits, one at a time: each takes a sync of its own, and when a whole fleet
 /// says its names at once nobody's events wait for that.
 ///
-/// Sendable: one thread at a time uses it, its own or the one that stands in for it (``JobQueue/standIn(_:)``).
+/// Unchecked: one thread at a time uses it, its own (``run(_:)``) or the one that stands in while that one waits in
+/// ``JobQueue/next(waits:)``; the queue's lock, which each passes before and after, makes what one wrote seen by the other.
+/// After `run` nobody stands in, for the queue is closed.
 final class StoreWriter: @unchecked Sendable {
   private let log: any EventLog
   private let lines: DaemonLog

@@ -17,7 +17,10 @@ final class EngineThread: Sendable {
   /// - Parameter prepare: makes the configuration and the log, on a thread that may block.
   static func start(
     connects: Bool,
-    _ prepare: @escaping @Sendable () throws(ClientError) -> (Engine.Configuration, DeviceID?, FolderStore?, LogBox)
+    _ prepare:
+      @escaping @Sendable () throws(ClientError) -> (
+        Engine.Configuration, DeviceID?, FolderStore?, InTransit<(any EventLog)?>
+      )
   ) async throws(ClientError) -> EngineThread {
     let result: Result<EngineThread, ClientError> = await handedOver { give in
       do throws(ZeroMQError) {
@@ -36,7 +39,7 @@ final class EngineThread: Sendable {
   }
 
   private init(
-    _ configuration: Engine.Configuration, _ device: DeviceID?, _ store: FolderStore?, _ log: LogBox
+    _ configuration: Engine.Configuration, _ device: DeviceID?, _ store: FolderStore?, _ log: InTransit<(any EventLog)?>
   ) throws(ClientError) {
     self.configuration = configuration
     let identity = Locked(device)
@@ -102,19 +105,6 @@ private func handedOver<Answer: Sendable>(
   }
   guard let result = box.withLock({ $0 }) else { preconditionFailure("resumed without a result") }
   return result
-}
-
-/// Carries a log from the thread that opened it to the engine's, once.
-final class LogBox: @unchecked Sendable {
-  // Sendable: the log is made by one thread before the box is handed on, and taken out by one; nobody keeps it.
-  private var log: (any EventLog)?
-
-  init(_ log: sending (any EventLog)?) { self.log = log }
-
-  func take() -> (any EventLog)? {
-    defer { log = nil }
-    return log
-  }
 }
 
 extension Duration {
