@@ -39,8 +39,9 @@ package final class Locked<Value>: @unchecked Sendable {
   package func change(_ body: (inout Value) -> Void) {
     pthread_mutex_lock(mutex)
     body(&value)
-    pthread_cond_broadcast(changed)
     pthread_mutex_unlock(mutex)
+    // Only now, so that who wakes finds the lock free.
+    pthread_cond_broadcast(changed)
   }
 
   /// Blocks the thread until the body returns something. Only for what ends soon.
