@@ -78,7 +78,8 @@ extension PeerCore {
     }
     stack.localHead = max(stack.localHead, message.firstOffset + batch.count - 1)
     stacks[name] = stack
-    if batch.authors.contains(where: { $0.firstSequence == 1 && Fork.mayBeCopy($0.device) }) { put(.readHeads(name)) }
+    // What a copy holds, also when it grows, decides which chains are gone on with.
+    if batch.authors.contains(where: { Fork.mayBeCopy($0.device) }) { put(.readHeads(name)) }
     guard let policy = stack.policy ?? client.stacks[name]?.policy else { return }
     client.persisted(name, localHead: stack.localHead, own: isOwn, policy: policy)
   }
