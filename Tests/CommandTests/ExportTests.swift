@@ -31,6 +31,12 @@ import WireFormat
       let other = folder.appendingPathComponent("other").path
       #expect(try await navsync("import", file, "--store", other).code == .ok)
       #expect(try await navsync("export", stack, "--store", other).output == text)
+      // Where part of a block is there already, the rest is added.
+      let half = folder.appendingPathComponent("half").path
+      let lines = text.split(separator: "\n").dropFirst().prefix(2).joined(separator: "\n")
+      #expect(try await navsync("import", "-", "--store", half, input: Array(lines.utf8)).code == .ok)
+      let rest = try await navsync("import", file, "--store", half)
+      #expect(rest.error.hasSuffix("3 were new, 2 were there already\n"), "\(rest)")
       #expect(try await navsync("log", file).output == (try await navsync("log", stack, "--store", store)).output)
     }
   }

@@ -56,7 +56,7 @@ import Testing
     let lines = ["a/x", "a/y"].map { "\(push.prefix(push.count - 1)),\"stack\":\"\($0)\"}\n" }.joined()
     let both = try await navsync("fold", "-", input: Array(lines.utf8))
     #expect(both.code == .usage)
-    #expect(both.error == "navsync: the standard input has events of a/x, a/y; choose one with --stack\n")
+    #expect(both.error == "navsync: the standard input has events of a/x and of a/y; choose one with --stack\n")
     let one = try await navsync("fold", "-", "--stack", "a/y", "--json", input: Array(lines.utf8))
     #expect(one.code == .ok && one.output.contains(#""id":"x:1:0""#))
   }

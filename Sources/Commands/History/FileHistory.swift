@@ -43,47 +43,17 @@ struct FileHistory {
   init(_ reader: LineReader, stack chosen: StackName?, policy: PolicyArgument?) throws {
     name = reader.name
     var parsed: [(number: Int, line: EventLine)] = []
-    var stacks: Set<String> = []
-    while let line = try nextLine(reader, hasSome: header != nil || !parsed.isEmpty) {
-      switch line {
-      case .header(let header):
-        guard self.header == nil else { throw reader.error("a second header; the file has more than one export in it") }
-        self.header = header
-        stacks.insert(header.stack)
-      case .trailer(let trailer):
-        // Of several stacks, none of them chosen, more is said below.
-        guard trailer.count == parsed.count || chosen == nil && stacks.count > 1 else {
-          throw reader.error("the trailer counts \(trailer.count) events, but \(parsed.count) are there")
-        }
-        self.trailer = trailer
-      case .chain:
-        throw reader.error("copies of histories and unread events stand only in exports, behind a header with ids")
-      case .event(let line):
-        guard line.chain == nil else {
-          throw reader.error("an event of a copied history stands only in an export, behind a header with ids")
-        }
-        guard trailer == nil else { throw reader.error("an event after the trailer") }
-        if let stack = line.stack {
-          stacks.insert(stack)
-          if let chosen, stack != chosen.description { continue }
-        }
-        parsed.append((reader.lineNumber, line))
-      }
+    var source = EventLines(reader, stack: chosen)
+    do {
+      while let line = try source.next() { parsed.append((reader.lineNumber, line)) }
+    } catch let error as CommandError where error.code == .damage && !source.isAtBeginning {
+      // Behind something good, damage only ends the reading.
+      problem = error
     }
-    if let chosen {
-      self.stack = chosen
-    } else {
-      guard stacks.count <= 1 else {
-        throw CommandError(
-          .usage, "\(name) has events of \(stacks.sorted().joined(separator: ", ")); choose one with --stack")
-      }
-      if let only = stacks.first {
-        do { self.stack = try StackName(only) } catch { throw CommandError(.damage, "\(name): \(error)") }
-      }
-    }
+    (header, trailer, stack) = (source.header, source.trailer, try source.stack())
     let leader: String? = if case .lead(let leader) = policy { leader } else { nil }
     try resolveDevices(parsed, leader: leader)
-    try takePolicy(policy)
+    try takePolicy(policy, try source.headerPolicy())
     var seen: Set<EventLine> = []
     var eventLines: [(line: EventLine, number: Int)] = []
     for (number, line) in parsed where seen.insert(line).inserted { eventLines.append((line, number)) }
@@ -96,22 +66,6 @@ struct FileHistory {
       }
     }
     admit(eventLines.map(\.line))
-  }
-
-  /// The next line that isn't empty. Behind something good, damage only ends the reading.
-  private mutating func nextLine(_ reader: LineReader, hasSome: Bool) throws -> JSONLine? {
-    do {
-      while let bytes = try reader.next() {
-        guard !bytes.isEmpty else { continue }
-        do { return try JSONLine(parsing: bytes) } catch {
-          let hint = hasSome ? "" : "; it is neither an export nor JSON lines of events"
-          throw reader.error("\(error)\(hint)", code: error.isNewerFormat ? .refused : .damage)
-        }
-      }
-    } catch let error as CommandError where hasSome && error.code == .damage {
-      problem = error
-    }
-    return nil
   }
 
   private mutating func resolveDevices(_ parsed: [(number: Int, line: EventLine)], leader: String?) throws {
@@ -135,13 +89,10 @@ struct FileHistory {
     }
   }
 
-  private mutating func takePolicy(_ chosen: PolicyArgument?) throws {
-    var asked = chosen
-    if asked == nil, let header {
-      do { asked = try PolicyArgument(argument: header.policy) } catch {
-        throw CommandError(.damage, "\(name): the header's policy '\(header.policy)' is not one: \(error)")
-      }
-    }
+  private mutating func takePolicy(_ chosen: PolicyArgument?, _ inHeader: @autoclosure () throws -> PolicyArgument?)
+    throws
+  {
+    let asked = try chosen ?? inHeader()
     if case .lead(let text) = asked, let id = texts.first(where: { $0.value == text })?.key {
       policy = .lead(id)
     } else {

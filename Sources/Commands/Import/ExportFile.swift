@@ -2,57 +2,6 @@ import Foundation
 package import NavigationModel
 package import WireFormat
 
-/// A file that can be read more than once. The standard input, or a pipe, is kept in a file without a name for that.
-final class RereadableInput {
-  let name: String
-  private let descriptor: Int32
-
-  /// Throws a ``CommandError``.
-  init(path: String, on console: Console) throws {
-    name = path == "-" ? "the standard input" : path
-    let given = path == "-" ? dup(console.input) : open(path, O_RDONLY | O_CLOEXEC)
-    guard given >= 0 else {
-      throw CommandError(errno == ENOENT ? .notFound : .failed, "can't open '\(path)': \(systemMessage())")
-    }
-    var status = stat()
-    // The input's own place in a file may not be its beginning.
-    if path != "-", fstat(given, &status) == 0, status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR
-    {
-      descriptor = given
-      return
-    }
-    defer { close(given) }
-    descriptor = try Self.copy(given, name)
-  }
-
-  deinit { close(descriptor) }
-
-  /// A reader from the beginning on; one at a time.
-  func lines() throws -> LineReader { try LineReader(descriptor: descriptor, name: name) }
-
-  private static func copy(_ source: Int32, _ name: String) throws -> Int32 {
-    var path = Array("\(FileManager.default.temporaryDirectory.path)/navsync-XXXXXX".utf8CString)
-    let copy = mkstemp(&path)
-    guard copy >= 0 else { throw CommandError(.failed, "no temporary file for \(name): \(systemMessage())") }
-    unlink(path)
-    var block = [UInt8](repeating: 0, count: 256 << 10)
-    do {
-      while true {
-        let count = read(source, &block, block.count)
-        if count == 0 { return copy }
-        if count < 0 {
-          if errno == EINTR { continue }
-          throw CommandError(.failed, "reading \(name) failed: \(systemMessage())")
-        }
-        try writeAll(Array(block[..<count]), to: copy, named: "a temporary file")
-      }
-    } catch {
-      close(copy)
-      throw error
-    }
-  }
-}
-
 /// An export of either form, as `navsync export` writes it: a header, entries in log order, a trailer.
 struct ExportFile {
   let input: RereadableInput
@@ -62,6 +11,16 @@ struct ExportFile {
   let names: DeviceNames
   /// Whether somebody named the stack: lines of others are passed over then.
   fileprivate let isChosen: Bool
+
+  /// What was put into this form by this program.
+  init(_ input: RereadableInput, _ header: ExportHeader, of stack: StackName, _ policy: Policy, _ names: DeviceNames) {
+    self.input = input
+    self.header = header
+    self.stack = stack
+    self.policy = policy
+    self.names = names
+    isChosen = false
+  }
 
   /// Nil if the file doesn't begin as such an export: its lines may then be of any source.
   ///
@@ -145,7 +104,8 @@ final class ExportReader {
   private(set) var count = 0
   private let file: ExportFile
   private let lines: LineReader
-  private var waiting: ArraySlice<Entry> = []
+  /// A block's, taken in one by one: the chains are as they are right after what was given last.
+  private var waiting: ArraySlice<(dot: Dot, bytes: [UInt8])> = []
   private var hasHeader = false
   private var isWhole = false
 
@@ -158,20 +118,24 @@ final class ExportReader {
   /// The next entry, nil behind the trailer. Throws a ``CommandError`` that names the line or block; what was given
   /// before it is good.
   func next() throws -> Entry? {
-    while waiting.isEmpty {
+    while true {
+      if let entry = waiting.popFirst() { return try give(receive(entry.dot.device, entry.dot.sequence, entry.bytes)) }
       if lines.isBinary {
         guard let (kind, content) = try lines.nextBlock() else { return try end() }
         switch kind {
-        case .header, .trailer: try take(content)
+        case .header, .trailer: _ = try take(content)
         case .events: try take(batch: content)
         }
       } else {
         guard let line = try lines.next() else { return try end() }
-        if !line.isEmpty { try take(line) }
+        if !line.isEmpty, let entry = try take(line) { return give(entry) }
       }
     }
+  }
+
+  private func give(_ entry: Entry) -> Entry {
     count += 1
-    return waiting.popFirst()
+    return entry
   }
 
   private func end() throws -> Entry? {
@@ -184,19 +148,10 @@ final class ExportReader {
   }
 
   private func take(batch content: [UInt8]) throws {
-    let batch: EventBatch
-    do { batch = try EventBatch(bytes: content) } catch { throw lines.placeError("\(error)") }
-    var entries: [Entry] = []
-    try batch.forEach { record in
-      let bytes = Array(content[record.range])
-      entries.append(try receive(record.dot.device, record.dot.sequence, bytes))
-    }
-    try put(entries)
-  }
-
-  private func put(_ entries: [Entry]) throws {
     guard !isWhole else { throw lines.placeError("an event after the trailer") }
-    waiting = entries[...]
+    do {
+      try EventBatch(bytes: content).forEach { waiting.append(($0.dot, Array(content[$0.range]))) }
+    } catch { throw lines.placeError("\(error)") }
   }
 
   private func receive(_ chain: DeviceID, _ sequence: Int, _ bytes: [UInt8]) throws -> Entry {
@@ -208,7 +163,8 @@ final class ExportReader {
 
   private func name(_ chain: DeviceID) -> String { file.names.text(chains.author(of: chain)) }
 
-  private func take(_ line: [UInt8]) throws {
+  /// Takes in a line; gives the entry that it has.
+  private func take(_ line: [UInt8]) throws -> Entry? {
     let parsed: JSONLine
     do { parsed = try JSONLine(parsing: line) } catch {
       throw CommandError(error.isNewerFormat ? .refused : .damage, lines.placeError("\(error)").message)
@@ -217,14 +173,18 @@ final class ExportReader {
     case .header:
       guard !hasHeader else { throw lines.placeError("a second header; the file has more than one export in it") }
       hasHeader = true
-    case .event(let line): if try isWanted(line.stack) { try put([try entry(of: line)]) }
-    case .chain(let line): if try isWanted(line.stack) { try put([try entry(of: line)]) }
-    case .trailer(let trailer): try take(trailer)
+      return nil
+    case .event(let line): return try isWanted(line.stack) ? entry(of: line) : nil
+    case .chain(let line): return try isWanted(line.stack) ? entry(of: line) : nil
+    case .trailer(let trailer):
+      try take(trailer)
+      return nil
     }
   }
 
   /// Whether a line is the stack's. Another's needs a choice.
   private func isWanted(_ stack: String?) throws -> Bool {
+    guard !isWhole else { throw lines.placeError("an event after the trailer") }
     guard let stack, stack != file.header.stack else { return true }
     guard !file.isChosen else { return false }
     throw CommandError(
@@ -275,12 +235,19 @@ final class ExportReader {
     guard trailer.count == count else {
       throw lines.placeError("the trailer counts \(trailer.count) events, but \(count) are there")
     }
-    for head in trailer.heads {
-      let chain = DeviceID(head.device)
-      if chain.map({ chains.vector[$0] != head.sequence || chains.digest(of: $0) != head.digest }) ?? true {
-        throw lines.placeError("the trailer's head of \(head.device) is not what the events come to")
-      }
+    if let wrong = chains.wrongHead(in: trailer) {
+      throw lines.placeError("the trailer's head of \(wrong.device) is not what the events come to")
     }
     isWhole = true
+  }
+}
+
+extension StackChains {
+  /// The first head of a trailer that is not what the chains come to.
+  func wrongHead(in trailer: ExportTrailer) -> ExportTrailer.Head? {
+    trailer.heads.first { head in
+      guard let chain = DeviceID(head.device) else { return true }
+      return vector[chain] != head.sequence || digest(of: chain) != head.digest
+    }
   }
 }

@@ -86,7 +86,7 @@ package struct Import: RunnableCommand {
     let input = try RereadableInput(path: file, on: console)
     if format == .wikispeedia { return .sessions(input) }
     if let export = try ExportFile(input, stack: stack) { return .export(export) }
-    return try readLines(try input.lines())
+    return .export(try rearranged(input, stack: stack, on: console))
   }
 
   private func openStore(on console: Console) async throws -> ImportSource {
@@ -103,20 +103,6 @@ package struct Import: RunnableCommand {
       }
       return .store(reader, path: file, [stack])
     } catch let error as LogError { throw commandError(error) }
-  }
-
-  /// Lines of any source, in any order.
-  private func readLines(_ lines: LineReader) throws -> ImportSource {
-    let file = try FileHistory(lines, stack: stack, policy: nil)
-    func refuse(_ problem: String) -> CommandError { CommandError(.damage, "\(file.name): \(problem)") }
-    if let problem = file.problem { throw problem }
-    if file.isCut { throw refuse("the trailer is missing, so the file was cut") }
-    guard !file.lines.isEmpty else { throw refuse("it has no events") }
-    guard file.hasRealIDs else { throw refuse("its devices are not ids, so its events can't be imported, only folded") }
-    guard let stack = file.stack else { throw refuse("it doesn't say of which stack it is; use --stack") }
-    if let fork = file.forks.first { throw refuse("two different events are called \(fork)") }
-    if let held = file.held.first { throw refuse("the event \(held) needs others that are not in the file") }
-    return .lines(file, stack)
   }
 }
 

@@ -55,15 +55,12 @@ struct ImportedEntry {
 /// Where entries are imported from. It can be gone through more than once, and is checked on the way.
 enum ImportSource {
   case export(ExportFile)
-  /// Lines of any source, read whole: their order is found out.
-  case lines(FileHistory, StackName)
   case sessions(RereadableInput)
   case store(any EventLogReader, path: String, [StackName])
 
   var name: String {
     switch self {
     case .export(let file): file.input.name
-    case .lines(let file, _): file.name
     case .sessions(let input): input.name
     case .store(_, let path, _): path
     }
@@ -86,10 +83,6 @@ enum ImportSource {
           ImportedEntry(
             dot: Dot(entry.chain, entry.sequence), bytes: entry.bytes, time: entry.event?.timestamp.milliseconds))
       }
-    case .lines(let file, let stack):
-      let imported = ImportedStack(stack, policy: file.policy)
-      imported.names = file.names.all
-      for item in file.items { try await body(imported, try imported.append(item.event, from: file.name)) }
     case .sessions(let input):
       var reader = WikispeediaReader(try input.lines())
       var stacks: [StackName: ImportedStack] = [:]

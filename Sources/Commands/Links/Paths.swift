@@ -131,7 +131,7 @@ func readWhole(_ path: String, atMost limit: Int = 64 << 20, on console: Console
   let name = path == "-" ? "the standard input" : path
   let descriptor = path == "-" ? console.input : open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else {
-    throw CommandError(errno == ENOENT ? .notFound : .failed, "can't open '\(path)': \(systemMessage())")
+    throw CommandError(.ofSystem(errno), "can't open '\(path)': \(systemMessage())")
   }
   defer { if path != "-" { close(descriptor) } }
   var bytes: [UInt8] = []

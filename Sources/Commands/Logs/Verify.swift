@@ -231,11 +231,8 @@ package struct Verify: RunnableCommand {
         return report
       }
     }
-    for head in file.trailer?.heads ?? [] {
-      let device = DeviceID(head.device)
-      if device.map({ chains.vector[$0] != head.sequence || chains.digest(of: $0) != head.digest }) ?? true {
-        report.problems.append("\(file.name): the trailer's head of \(head.device) is not what the events come to")
-      }
+    if let wrong = file.trailer.flatMap(chains.wrongHead) {
+      report.problems.append("\(file.name): the trailer's head of \(wrong.device) is not what the events come to")
     }
     return report
   }

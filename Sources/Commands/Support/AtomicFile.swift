@@ -88,6 +88,6 @@ package final class NewFile {
   }
 
   private static func failed(_ what: String, _ path: String) -> CommandError {
-    CommandError(errno == ENOENT ? .notFound : .failed, "\(what) '\(path)': \(systemMessage())")
+    CommandError(.ofSystem(errno), "\(what) '\(path)': \(systemMessage())")
   }
 }

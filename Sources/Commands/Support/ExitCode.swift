@@ -1,3 +1,5 @@
+import Foundation
+
 /// How a program of this package ends. The numbers are part of the interface.
 package struct ExitCode: RawRepresentable, Hashable, Sendable {
   package let rawValue: Int32
@@ -19,6 +21,15 @@ package struct ExitCode: RawRepresentable, Hashable, Sendable {
   package static let unreachable = ExitCode(rawValue: 69)
   /// The daemon knows the caller and doesn't let it: `EX_NOPERM` of sysexits.h.
   package static let notAuthorised = ExitCode(rawValue: 77)
+
+  /// What a failed call of the system comes to, by its `errno`: not there, not allowed or no room, or another failure.
+  package static func ofSystem(_ number: Int32) -> ExitCode {
+    switch number {
+    case ENOENT, ENOTDIR: .notFound
+    case EACCES, EPERM, EROFS, ENOSPC, EDQUOT: .refused
+    case _: .failed
+    }
+  }
 }
 
 /// Why a command ends without having done what it was told.

@@ -37,7 +37,7 @@ package final class LineReader {
       descriptor = open(path, O_RDONLY | O_CLOEXEC)
       ownsDescriptor = true
       guard descriptor >= 0 else {
-        throw CommandError(errno == ENOENT ? .notFound : .failed, "can't open '\(path)': \(systemMessage())")
+        throw CommandError(.ofSystem(errno), "can't open '\(path)': \(systemMessage())")
       }
     }
     try begin()
