@@ -103,7 +103,7 @@ import Testing
   }
 
   /// A store must not get the number of a closed stream.
-  @Test func closedStreamsAreSafe() async throws {
+  @Test(.case(41)) func closedStreamsAreSafe() async throws {
     try await withPrograms { programs in
       for redirection in [">&-", "<&- >&-", "<&- >&- 2>&-"] {
         let line = "'\(try BuiltProgram.url("navsync").path)' push alice/main x --device phone \(redirection)"

@@ -43,6 +43,22 @@ import Testing
     }
   }
 
+  /// The daemon's machine hangs: nothing ends the connection, and nothing is sent on it. It is noticed all the same.
+  @Test(.case(31)) func aDaemonThatHangs() async throws {
+    try await withPrograms { programs in
+      let daemon = try programs.startDaemon()
+      try act(programs, "push", "alice/main", "list", "--device", "phone")
+      let log = try programs.start("log", "alice/main", "--follow")
+      try log.wait(for: "phone:1")
+      kill(daemon.processIdentifier, SIGSTOP)
+      try log.wait(forError: "is gone; waiting for it")
+      kill(daemon.processIdentifier, SIGCONT)
+      try log.wait(forError: "the daemon is back")
+      try act(programs, "push", "alice/main", "item", "--device", "phone")
+      try log.wait(for: "phone:2")
+    }
+  }
+
   /// Another log at the same place: what it lacks is said to be dropped.
   @Test func anotherLogAtTheDaemon() async throws {
     try await withTwoPrograms { programs, other in

@@ -62,7 +62,7 @@ struct PairingProgramTests {
     }
   }
 
-  @Test func revokedAtOnceAndAllowedAgain() async throws {
+  @Test(.case(28), .case(30)) func revokedAtOnceAndAllowedAgain() async throws {
     try await withTwoPrograms { home, phone in
       _ = try startDaemon(home)
       #expect(try phone.machine("pair", try code(home), "--name", "phone").code == 0)
@@ -106,7 +106,7 @@ struct PairingProgramTests {
     }
   }
 
-  @Test func keysChangeUnderConnectedDevices() async throws {
+  @Test(.case(29)) func keysChangeUnderConnectedDevices() async throws {
     try await withTwoPrograms { home, phone in
       _ = try startDaemon(home)
       #expect(try phone.machine("pair", try code(home)).code == 0)

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func importingTwiceChangesNothing() async throws {
+  @Test(.case(56)) func importingTwiceChangesNothing() async throws {
     try await withStore { store, _ in
       let before = try await navsync("ls", "--store", store, "--json")
       let again = try await navsync("import", "--format", "wikispeedia", Self.excerpt, "--store", store)
@@ -116,6 +116,29 @@ import Testing
       // What stands before the cut can still be folded.
       let folded = try await navsync("fold", cut, "--json")
       #expect(folded.code == .damage && folded.output.hasPrefix(#"{"stack":["#))
+    }
+  }
+
+  /// A value's bytes are its author's, also where a number is none of this machine's: from a device over a daemon to
+  /// who looks, and through an export.
+  @Test(.case(58)) func numbersAreNotRounded() async throws {
+    try await withPrograms { programs in
+      let value = #"{"id":9007199254740993,"big":-123456789012345678901234567890,"e":1e400,"f":0.10,"z":-0}"#
+      func run(_ words: String...) throws -> String {
+        let result = try programs.navsync(words)
+        #expect(result.code == 0, "\(words): \(result.error)")
+        return result.output
+      }
+      _ = try programs.startDaemon()
+      _ = try run("push", "alice/main", "--type", "Product", value, "--device", "phone", "--sync")
+      let shown = try run("show", "alice/main", "--json")
+      #expect(shown.contains(value), "\(shown)")
+      let (file, other) = (programs.state + "/export.jsonl", programs.state + "/other")
+      _ = try run("export", "alice/main", "--output", file)
+      _ = try run("import", file, "--store", other)
+      let again = try run("show", "alice/main", "--json", "--store", other)
+      #expect(again.contains(value), "\(again)")
+      #expect(try run("fold", file).contains("9007199254740993"))
     }
   }
 

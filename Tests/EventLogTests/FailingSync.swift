@@ -1,9 +1,10 @@
 import CSQLite
+import Foundation
 import Glibc
 import Synchronization
 
-/// A disk whose syncs fail: SQLite's own file system with another `xSync`. Only for processes of exit tests, since it
-/// stays in use until the process ends.
+/// A disk whose syncs fail, or that keeps what was synced and nothing else: SQLite's own file system with another `xSync`.
+/// Only for processes of exit tests, since it stays in use until the process ends.
 enum FailingSync {
   private static let isOn = Atomic<Bool>(false)
   private static let failures = Atomic<Int>(0)
@@ -12,6 +13,20 @@ enum FailingSync {
 
   /// How many syncs failed.
   static var count: Int { failures.load(ordering: .sequentiallyConsistent) }
+
+  /// Keeps a copy of each file of the first folder in the second one, as it was when it was synced last: what a power cut
+  /// leaves at the least.
+  static func keepWhatIsSynced(of folder: String, in copies: String) {
+    kept.withLock { $0 = (folder, copies) }
+  }
+
+  private static func synced(_ file: UnsafeMutablePointer<sqlite3_file>?) {
+    guard let (folder, copies) = kept.withLock({ $0 }),
+      let path = paths.withLock({ $0[UInt(bitPattern: file)] }), path.hasPrefix(folder + "/"),
+      let bytes = try? Data(contentsOf: URL(fileURLWithPath: path))
+    else { return }
+    try? bytes.write(to: URL(fileURLWithPath: copies + path.dropFirst(folder.count)))
+  }
 
   /// Puts it before the default file system of SQLite, for what is opened from now on.
   static func install() {
@@ -26,6 +41,7 @@ enum FailingSync {
       // Each file has methods of its own, given back when it is closed.
       let own = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
       own.initialize(to: methods.pointee)
+      FailingSync.paths.withLock { $0[UInt(bitPattern: file)] = name.map { String(cString: $0) } }
       FailingSync.realSync.withLock { $0 = methods.pointee.xSync }
       FailingSync.realClose.withLock { $0 = methods.pointee.xClose }
       own.pointee.xClose = { file in
@@ -35,7 +51,9 @@ enum FailingSync {
       }
       own.pointee.xSync = { file, flags in
         guard FailingSync.isOn.load(ordering: .sequentiallyConsistent) else {
-          return FailingSync.realSync.withLock { $0 }!(file, flags)
+          let result = FailingSync.realSync.withLock { $0 }!(file, flags)
+          if result == SQLITE_OK { FailingSync.synced(file) }
+          return result
         }
         FailingSync.failures.add(1, ordering: .sequentiallyConsistent)
         errno = EIO
@@ -47,6 +65,9 @@ enum FailingSync {
     sqlite3_vfs_register(own, 1)
   }
 
+  private static let kept = Mutex<(folder: String, copies: String)?>(nil)
+  /// Of open files, by their addresses.
+  private static let paths = Mutex<[UInt: String]>([:])
   private static let realClose = Mutex<(@convention(c) (UnsafeMutablePointer<sqlite3_file>?) -> Int32)?>(nil)
   private static let realSync = Mutex<(@convention(c) (UnsafeMutablePointer<sqlite3_file>?, Int32) -> Int32)?>(nil)
 }

@@ -34,7 +34,7 @@ import WireFormat
     }
   }
 
-  @Test func fullDiskRefusesAppendsAndHeals() async throws {
+  @Test(.case(47)) func fullDiskRefusesAppendsAndHeals() async throws {
     try await withTemporaryFolder { folder in
       _ = await #expect(processExitsWith: .success) { [path = folder.path as String] in
         signal(SIGXFSZ, SIG_IGN)
@@ -94,6 +94,73 @@ import WireFormat
         #expect(again.report.notices == [])
         #expect(equal(try allEvents(again, .main), fixture.stored[.main]!.events))
       }
+    }
+  }
+
+  /// The power goes: of every file there is what was synced of it, and nothing that was written since.
+  @Test(.case(45)) func aPowerCutLosesNothingAcknowledged() async throws {
+    try await withTemporaryFolder { folder in
+      _ = await #expect(processExitsWith: .success) { [path = folder.path as String] in
+        FailingSync.install()
+        let (store, synced) = (path + "/store", path + "/synced")
+        try FileManager.default.createDirectory(atPath: synced, withIntermediateDirectories: false)
+        FailingSync.keepWhatIsSynced(of: store, in: synced)
+        let log = try SQLiteLog.open(at: store, program: "tests")
+        var fixture = LogFixture(seed: 6)
+        // Far enough for checkpoints, which write the database and begin the write-ahead log anew.
+        for round in 1...240 {
+          _ = try log.append([fixture.append(to: .main, events: 5, size: 6000)])
+          guard round % 20 == 1 else { continue }
+          let cut = path + "/cut\(round)"
+          try FileManager.default.copyItem(atPath: synced, toPath: cut)
+          let left = try SQLiteLog.open(at: cut, program: "tests", create: false)
+          #expect(equal(try allEvents(left, .main), fixture.stored[.main]!.events), "after commit \(round)")
+          #expect(try verify(left).problems == [])
+          try left.close()
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: store + "/log.sqlite3")).count > 1 << 20, "no checkpoint")
+        try log.close()
+      }
+    }
+  }
+
+  /// The disk is full, the process is killed, and the disk is still full when the store is opened.
+  @Test(.case(59)) func openingOnAFullDiskDeletesNothing() async throws {
+    try await withTemporaryFolder { folder in
+      let result = await #expect(
+        processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
+      ) { [path = folder.path as String] in
+        signal(SIGXFSZ, SIG_IGN)
+        let log = try SQLiteLog.open(at: path, program: "tests")
+        var fixture = LogFixture(seed: 7)
+        try #require(limitFiles(to: 300_000))
+        while let first = try? log.append([fixture.append(to: .main, events: 20)]) {
+          let line = Array("ack \(first[0] + 19)\n".utf8)
+          _ = write(1, line, line.count)
+        }
+        _ = kill(getpid(), SIGKILL)
+      }
+      let output = String(decoding: try #require(result).standardOutputContent, as: UTF8.self)
+      let acknowledged = try #require(
+        output.split(separator: "\n").last { $0.hasPrefix("ack ") }.flatMap { Int($0.dropFirst(4)) })
+      _ = await #expect(processExitsWith: .success) { [path = folder.path as String, count = acknowledged as Int] in
+        signal(SIGXFSZ, SIG_IGN)
+        try #require(limitFiles(to: 100_000))
+        // Whether it can be opened or not: nothing goes.
+        for _ in 0..<3 {
+          if let log = try? SQLiteLog.open(at: path, program: "tests", create: false) {
+            #expect(try allEvents(log, .main).count == count)
+            try? log.close()
+          }
+        }
+      }
+      let log = try SQLiteLog.open(at: folder.path, program: "tests", create: false)
+      #expect(!log.report.isNewEpoch, "\(log.report)")
+      var fixture = LogFixture(seed: 7)
+      while fixture.stored[.main]?.head ?? 0 < acknowledged { _ = fixture.append(to: .main, events: 20) }
+      #expect(equal(try allEvents(log, .main), fixture.stored[.main]!.events))
+      _ = try log.append([fixture.append(to: .main, events: 20)])
+      #expect(try verify(log).problems == [])
     }
   }
 }

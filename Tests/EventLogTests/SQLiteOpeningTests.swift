@@ -128,7 +128,7 @@ import WireFormat
     }
   }
 
-  @Test func writeAheadLogIsBounded() async throws {
+  @Test(.case(54)) func writeAheadLogIsBounded() async throws {
     try await withTemporaryFolder { folder in
       let chunk = 1 << 20
       let log = try SQLiteLog.open(at: folder.path, program: "tests")

@@ -14,7 +14,7 @@ import Testing
     try FileManager.default.moveItem(atPath: path(world, name) + ".backup", toPath: path(world, name))
   }
 
-  @Test func aRestoredBackupThatActed() async throws {
+  @Test(.case(49)) func aRestoredBackupThatActed() async throws {
     try await withDaemon { world in
       var phone = try await world.device("phone")
       let old = phone.id

@@ -95,7 +95,7 @@ import ZeroMQ
   }
 
   /// A device that is revoked says so, and that it isn't the network.
-  @Test func aRevokedDeviceSaysSo() async throws {
+  @Test(.case(28)) func aRevokedDeviceSaysSo() async throws {
     try await withPlace { place in
       try await place.allow([("*", [.read, .act])])
       let phone = try await place.device("phone")

@@ -2,7 +2,8 @@ import Locking
 import WireFormat
 import ZeroMQ
 
-/// A daemon that lies: it stands between a device and an honest one, and changes what the device is sent.
+/// A daemon that lies: it stands between a device and an honest one, and changes what the device is sent. Or a line
+/// that can be cut.
 final class Middleman: Sendable {
   /// What becomes of a batch of events on its way; nil is nothing.
   typealias Lie = @Sendable (EventsMessage) throws -> EventsMessage?
@@ -15,6 +16,7 @@ final class Middleman: Sendable {
   /// put back so.
   private struct Told: Sendable {
     var lie: Lie?
+    var isCut = false
   }
 
   init(_ endpoint: String, before daemon: String) throws {
@@ -28,6 +30,12 @@ final class Middleman: Sendable {
 
   /// What it does from now on; nil: it is honest.
   func tell(_ lie: Lie?) { self.lie.withLock { $0.lie = lie } }
+
+  /// Whether nothing passes in either direction; neither side is told.
+  var isCut: Bool {
+    get { lie.withLock { $0.isCut } }
+    set { lie.withLock { $0.isCut = newValue } }
+  }
 
   func stop() { loop.stop() }
 
@@ -43,7 +51,7 @@ final class Middleman: Sendable {
     mutating func commands(_ commands: [Int], at now: Moment) {}
 
     mutating func received(_ messages: [PeerMessage], on socket: SocketID, at now: Moment) {
-      for message in messages {
+      for message in messages where !lie.withLock({ $0.isCut }) {
         if dealers[message.peer] == nil, let dealer = try? loop.dealer(connect: daemon) {
           dealers[message.peer] = dealer
           peers[dealer] = message.peer
@@ -66,7 +74,7 @@ final class Middleman: Sendable {
     }
 
     mutating func received(_ messages: [[UInt8]], on socket: SocketID, at now: Moment) {
-      guard let peer = peers[socket] else { return }
+      guard let peer = peers[socket], !lie.withLock({ $0.isCut }) else { return }
       for bytes in messages {
         var told: [UInt8]? = bytes
         if let lie = lie.withLock({ $0 }).lie, case .events(let events)? = try? Message(decoding: bytes) {

@@ -2,6 +2,7 @@ import EventLog
 import NavigationClient
 import NavigationModel
 import Replication
+import TestSupport
 import Testing
 import WireFormat
 
@@ -108,7 +109,7 @@ import WireFormat
   }
 
   /// The clock that jumps back: new events never sort before old ones.
-  @Test func stampsNeverGoBack() throws {
+  @Test(.case(48)) func stampsNeverGoBack() throws {
     let replica = Replica(device: device, log: nil)
     let stack = try replica.open(name, policy: nil)
     _ = try replica.act(.push([value("a")]), on: name, id: nil, at: 5000)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct FoldSnapshotTests {
   /// A fold that was written and read in the middle of its life goes on as one that wasn't.
-  @Test func aRestoredFoldGoesOnAsIfNothingWas() throws {
+  @Test(.case(55)) func aRestoredFoldGoesOnAsIfNothingWas() throws {
     for seed in 0..<200 {
       var history = RandomHistory(seed: UInt64(seed))
       for _ in 0..<45 { _ = history.step() }
@@ -53,7 +53,7 @@ import Testing
     #expect(refused > 1000)
   }
 
-  @Test func anotherVersionIsRefused() {
+  @Test(.case(55)) func anotherVersionIsRefused() {
     let snapshot = FoldSnapshot(version: 99, policy: .merge, numbers: [], values: [])
     #expect(throws: SnapshotError.otherVersion(99)) { _ = try StackFold(snapshot).count }
   }

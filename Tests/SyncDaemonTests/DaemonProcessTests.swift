@@ -83,7 +83,7 @@ import ZeroMQ
     }
   }
 
-  @Test func aSecondDaemonIsRefusedAndToldWhoHoldsIt() async throws {
+  @Test(.case(40)) func aSecondDaemonIsRefusedAndToldWhoHoldsIt() async throws {
     try await withTemporaryFolder { folder in
       let first = try DaemonProcess(Self.arguments(folder, "--listen", "tcp://127.0.0.1:0"), in: folder)
       defer { first.end() }
@@ -139,7 +139,7 @@ import ZeroMQ
     }
   }
 
-  @Test func aFullDiskRefusesAppendsAndServesReads() async throws {
+  @Test(.case(47), .case(57)) func aFullDiskRefusesAppendsAndServesReads() async throws {
     try await withTemporaryFolder { folder in
       let daemon = try DaemonProcess(Self.arguments(folder), in: folder)
       defer { daemon.end() }

@@ -81,7 +81,7 @@ struct KeyTests {
     }
   }
 
-  @Test func rulesHoldWithoutARestart() async throws {
+  @Test(.case(30)) func rulesHoldWithoutARestart() async throws {
     try await Self.withPlace { place in
       let phone = try KeyPair.generate()
       let daemon = try place.start()

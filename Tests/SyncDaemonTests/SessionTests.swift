@@ -181,7 +181,7 @@ import WireFormat
     return 0
   }
 
-  @Test func aSlowFollowerHurtsNobody() async throws {
+  @Test(.case(32)) func aSlowFollowerHurtsNobody() async throws {
     // Low marks, so that a peer that doesn't read is full soon.
     try await Self.withDaemon(sendLimit: 4) { daemon, _ in
       var device = TestDevice(1, on: Self.stack)
@@ -259,7 +259,7 @@ import WireFormat
   }
 
   /// A SUB socket.
-  private final class Subscriber {
+  final class Subscriber {
     let socket: Socket
 
     init(_ endpoint: Endpoint, _ topic: [UInt8]) throws {

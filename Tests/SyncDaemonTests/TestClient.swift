@@ -141,6 +141,11 @@ final class TestClient {
   }
 }
 
+extension Endpoint {
+  /// The port of a tcp endpoint.
+  var port: UInt16? { if case .tcp(_, let port) = transport { port } else { nil } }
+}
+
 /// A device that authors real events.
 struct TestDevice {
   let id: DeviceID

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What no compiler checks. Words that are banned are spelled in two parts here, so that this file may stand beside the
@@ -53,6 +54,17 @@ import Testing
       let expects = ["#expect", "#require", "Issue.record", "expectGolden", "check", "verify"]
       #expect(expects.contains { file.text.contains($0) }, "\(file.path) can't fail")
     }
+  }
+
+  /// Each report of the field is claimed by a test.
+  @Test func everyReportHasItsTest() throws {
+    var claimed: Set<Int> = []
+    for file in tree.files(below: "Tests") where file.path.hasSuffix(".swift") {
+      for match in file.text.matches(of: try Regex("[(, ]\\.case\\(([0-9]+)\\)")) {
+        claimed.insert(try #require(match[1].substring.flatMap { Int($0) }))
+      }
+    }
+    #expect(claimed == Set(FieldReport.all.keys))
   }
 
   @Test func filesAreShort() {

@@ -1,6 +1,7 @@
 import Access
 import Foundation
 import Locking
+import TestSupport
 import Testing
 
 @testable import ZeroMQ
@@ -62,7 +63,7 @@ struct CurveTests {
     #expect(door.refused.withLock { $0 } == [keys.publicKey])
   }
 
-  @Test func withoutKeysOrWithAnotherServersNobodyIsIn() async throws {
+  @Test(.case(29)) func withoutKeysOrWithAnotherServersNobodyIsIn() async throws {
     let door = Door()
     let gate = try door.gate()
     let (serverKeys, keys) = (try KeyPair.generate(), try KeyPair.generate())
@@ -122,7 +123,7 @@ struct CurveTests {
   }
 
   /// Closing and binding again ends the connections that there are; who isn't allowed any more stays out.
-  @Test func aRevokedKeyIsCutOff() async throws {
+  @Test(.case(30)) func aRevokedKeyIsCutOff() async throws {
     let door = Door()
     let gate = try door.gate()
     let (serverKeys, keys) = (try KeyPair.generate(), try KeyPair.generate())

@@ -73,7 +73,6 @@ struct LifeTests {
     let (router, endpoint) = try await server.router("tcp://127.0.0.1:0", patient)
     // Not a DEALER of libzmq: that drops what it has received and not read when it sees the connection end.
     let quiet = try RawPeer.dealer(to: endpoint, sending: [1])
-    defer { close(quiet) }
     let peer = try await server.peerMessage().peer
     let dealer = try await client.dealer(endpoint)
     let mailbox = client.loop.mailbox
@@ -92,7 +91,7 @@ struct LifeTests {
     server.loop.stop()
     var last: [UInt8] = []
     var bytes = [UInt8](repeating: 0, count: 256)
-    while case let count = recv(quiet, &bytes, bytes.count, 0), count > 0 {
+    while case let count = recv(quiet.descriptor, &bytes, bytes.count, 0), count > 0 {
       last = (last + bytes.prefix(count)).suffix(3)
     }
     #expect(last == RawPeer.message([9]))
@@ -139,7 +138,7 @@ struct LifeTests {
     }
   }
 
-  @Test("Closed standard descriptors are opened, and the limit of files is raised")
+  @Test("Closed standard descriptors are opened, and the limit of files is raised", .case(41))
   func processSetup() async {
     await #expect(processExitsWith: .success) {
       for descriptor: Int32 in 0...2 { close(descriptor) }

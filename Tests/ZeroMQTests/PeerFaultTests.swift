@@ -50,7 +50,7 @@ struct PeerFaultTests {
         bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0...7, using: &generator)
         bytes.removeLast(Int.random(in: 0..<20, using: &generator))
       }
-      close(try RawPeer.connect(to: endpoint, sending: bytes))
+      _ = try RawPeer.connect(to: endpoint, sending: bytes)
     }
     let failed = try await server.next { event -> HandshakeFailure? in
       if case .connection(_, .handshakeFailed(let failure)) = event { failure } else { nil }
@@ -71,13 +71,12 @@ struct PeerFaultTests {
     let first: [UInt8] = [1, 0, 2, 0, 7]
     for number in 0..<200 {
       let bytes = number % 2 == 0 ? second : first
-      close(try RawPeer.connect(to: endpoint, sending: Array(bytes.prefix(bytes.count - number % 4))))
+      _ = try RawPeer.connect(to: endpoint, sending: Array(bytes.prefix(bytes.count - number % 4)))
     }
     let held = try [first, second].map { try RawPeer.connect(to: endpoint, sending: $0) }
-    defer { for peer in held { close(peer) } }
     let peer = try RawPeer.dealer(to: endpoint, sending: [9])
-    defer { close(peer) }
     #expect(try await server.peerMessage().body == [9])
+    withExtendedLifetime((held, peer)) {}
   }
 
   @Test("A peer that chose its routing id isn't served, and the rest is")
@@ -85,12 +84,11 @@ struct PeerFaultTests {
     let server = try TestLoop()
     let (_, endpoint) = try await server.router("tcp://127.0.0.1:0")
     let first = try RawPeer.dealer(to: endpoint, routingID: Array("admin".utf8), sending: [1])
-    defer { close(first) }
     var malformed = 0
     while malformed == 0 { malformed = try await server.call { $0.loop.malformed } }
     let second = try RawPeer.dealer(to: endpoint, sending: [2])
-    defer { close(second) }
     #expect(try await server.peerMessage().body == [2])
     #expect(try await server.call { $0.loop.malformed } == 1)
+    withExtendedLifetime((first, second)) {}
   }
 }

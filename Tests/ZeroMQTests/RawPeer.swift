@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 @testable import ZeroMQ
 
@@ -24,32 +25,19 @@ enum RawPeer {
   }
 
   /// Connects to a loopback port and sends bytes.
-  /// - Returns: the descriptor, for the caller to close.
-  static func connect(to endpoint: Endpoint, sending bytes: [UInt8]) throws -> Int32 {
+  static func connect(to endpoint: Endpoint, sending bytes: [UInt8]) throws -> RawConnection {
     guard case .tcp(_, let port) = endpoint.transport else { preconditionFailure("a raw peer speaks tcp") }
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let connected = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard connected == 0 else { throw ZeroMQError(errno, call: "connect", about: "\(port)") }
-    // The other side may have closed already, which is not a fault here.
-    _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-    return descriptor
+    return try RawConnection(toPort: port, sending: bytes)
   }
+
   /// Connects as a DEALER would, and sends a message.
-  /// - Returns: the descriptor, for the caller to close.
-  static func dealer(to endpoint: Endpoint, routingID: [UInt8] = [], sending body: [UInt8]) throws -> Int32 {
-    let descriptor = try connect(to: endpoint, sending: greeting + ready(routingID: routingID))
-    var answer = [UInt8](repeating: 0, count: answerSize)
-    let count = recv(descriptor, &answer, answer.count, Int32(MSG_WAITALL))
-    guard count == answer.count else { throw ZeroMQError(EPROTO, call: "recv", about: "\(count) bytes") }
-    _ = send(descriptor, message(body), message(body).count, Int32(MSG_NOSIGNAL))
-    return descriptor
+  static func dealer(
+    to endpoint: Endpoint, routingID: [UInt8] = [], sending body: [UInt8]
+  ) throws -> RawConnection {
+    let peer = try connect(to: endpoint, sending: greeting + ready(routingID: routingID))
+    let answer = peer.receive(answerSize)
+    guard answer.count == answerSize else { throw ZeroMQError(EPROTO, call: "recv", about: "\(answer.count) bytes") }
+    peer.send(message(body))
+    return peer
   }
 }

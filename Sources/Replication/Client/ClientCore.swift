@@ -62,6 +62,8 @@ package struct ClientCore: Hashable, Sendable {
   }
 
   static let silenceMilliseconds = 1000
+  /// Between pings that aren't answered: three of them and the silence before are three seconds.
+  static let unansweredMilliseconds = 666
   static let silentPingsAllowed = 3
   static let connectMilliseconds = 5000
   /// At most so many `Follow`s wait for an answer: a daemon queues 64 replies.
@@ -330,7 +332,7 @@ extension ClientCore {
   private mutating func silence(now: Int) {
     guard session.silentPings < Self.silentPingsAllowed else { return fail(now: now) }
     session.silentPings += 1
-    session.nextPing = now + Self.silenceMilliseconds
+    session.nextPing = now + Self.unansweredMilliseconds
     // Before the welcome the daemon would answer a ping with `helloNeeded`; the silence counts all the same.
     if phase == .open { put(.send(.ping(Ping(heads: nextHeads())))) }
   }
