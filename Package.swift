@@ -18,6 +18,7 @@ let package = Package(
     .executable(name: "navsync", targets: ["navsync"]),
     .executable(name: "navsyncd", targets: ["navsyncd"]),
     .executable(name: "navsync-simulate", targets: ["navsync-simulate"]),
+    .executable(name: "navsync-chaos", targets: ["navsync-chaos"]),
     .library(name: "NavigationClient", targets: ["NavigationClient"]),
     .library(name: "TerminalUI", targets: ["TerminalUI"]),
     .library(name: "SharedNavigation", targets: ["SharedNavigation"]),
@@ -100,6 +101,14 @@ let package = Package(
       name: "navsync-exhaustive", dependencies: ["Exhaustive", "Commands", "ArgumentParsing"], swiftSettings: common),
     .executableTarget(name: "terminal-bench", dependencies: ["TerminalUI"], swiftSettings: common),
     .executableTarget(name: "navsync-simulate", dependencies: ["Simulation"], swiftSettings: common),
+    .target(
+      name: "Chaos",
+      dependencies: [
+        "Access", "ArgumentParsing", "Commands", "EventLog", "KeyFiles", "Locking", "NavigationClient",
+        "NavigationModel", "Simulation", "WireFormat", "ZeroMQ",
+      ],
+      swiftSettings: common),
+    .executableTarget(name: "navsync-chaos", dependencies: ["Chaos", "Commands"], swiftSettings: common),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
     .testTarget(
@@ -197,6 +206,12 @@ let package = Package(
         "colors-example", "parks-example", "shop-example", "wikispeedia-example", "TerminalUI", "TestSupport",
       ],
       exclude: ["Golden"], swiftSettings: common),
+    .testTarget(
+      name: "ChaosTests",
+      dependencies: [
+        "Chaos", "EventLog", "NavigationModel", "TestSupport", "WireFormat", "navsync", "navsyncd", "navsync-chaos",
+      ],
+      swiftSettings: common),
     .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: common),
   ],
   swiftLanguageModes: [.v6]

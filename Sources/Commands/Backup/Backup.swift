@@ -88,10 +88,8 @@ package struct RestoreBackup: RunnableCommand {
       let files = FileManager.default
       if isThere(part) { try files.removeItem(atPath: part) }
       try reader.backup(to: part)
-      let log = try SQLiteLog.open(at: part, program: "navsync", create: false)
-      // A device's log says whose it is; a daemon's doesn't.
-      let id = try log.fact("device") == nil ? nil : try Device.renew(log, in: part)
-      try log.close()
+      // A device's log says whose it is. A daemon's begins a new epoch when the daemon opens it, which tells of it.
+      let id = try reader.fact("device") == nil ? nil : try Self.renewDevice(in: part)
       // The folder may be there, empty: it then takes what was made.
       if rmdir(folder) != 0, errno != ENOENT {
         let reason = systemMessage()
@@ -103,5 +101,11 @@ package struct RestoreBackup: RunnableCommand {
         "\(folder): \(counted(checked.events, "event")) in \(counted(checked.stacks, "stack"))"
           + (id.map { "; the device's new id is \($0)" } ?? "; the daemon begins a new epoch"))
     } catch let error as LogError { throw commandError(error) }
+  }
+  private static func renewDevice(in folder: String) throws -> DeviceID {
+    let log = try SQLiteLog.open(at: folder, program: "navsync", create: false)
+    let id = try Device.renew(log, in: folder)
+    try log.close()
+    return id
   }
 }

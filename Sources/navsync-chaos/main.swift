@@ -1,0 +1,4 @@
+import Chaos
+import Commands
+
+runMain(ChaosCommand.self)
