@@ -12,10 +12,16 @@ public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
     case exposed
     /// It can't be read as what it should be.
     case damaged
-    /// What was asked for makes no sense here, or isn't to be had now.
+    /// What was asked for makes no sense here, or isn't to be had now; or the system doesn't let this user do it, or has
+    /// no room.
     case refused
-    /// The system said no.
+    /// A call of the system failed otherwise.
     case failed
+
+    /// What an `errno` comes to.
+    static func ofSystem(_ number: Int32) -> Code {
+      [EACCES, EPERM, EROFS, ENOSPC, EDQUOT].contains(number) ? .refused : .failed
+    }
   }
 
   public var code: Code
@@ -34,7 +40,7 @@ public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// Of the system call that failed last on this thread.
   static func system(_ path: String, _ what: String) -> KeyFileError {
-    KeyFileError(.failed, path, "it can't be \(what): \(String(cString: strerror(errno)))")
+    KeyFileError(.ofSystem(errno), path, "it can't be \(what): \(String(cString: strerror(errno)))")
   }
 
   public var description: String { "\(path): \(detail)" }

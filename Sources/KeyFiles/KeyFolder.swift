@@ -44,7 +44,7 @@ public struct KeyFolder: Hashable, Sendable, CustomStringConvertible {
     let owner = SmallFile.owner(ofFolderOf: folder)
     do {
       try IPCPath.prepareFolder(of: folder + "/file", user: SmallFile.owner(ofFolderOf: folder + "/file"))
-    } catch { throw KeyFileError(.failed, error.about, error.detail) }
+    } catch { throw KeyFileError(.ofSystem(error.number), error.about, error.detail) }
     if geteuid() == 0, owner != 0, SmallFile.owner(ofFolderOf: folder + "/file") == 0 {
       guard chown(folder, owner, gid_t.max) == 0 else { throw .system(folder, "given to its owner") }
     }

@@ -211,13 +211,14 @@ extension SyncDaemonError {
         switch error.code {
         case .busy, .notAStore, .newerFormat: .held
         case .damaged: .damaged
-        case .full, .readOnly, .inputOutput, .notFound, .notNext: .failed
+        case .full, .readOnly: .refused
+        case .inputOutput, .notFound, .notNext: .failed
         }
       self.init(code, "the store can't be opened: \(error)")
     case let error as KeyFileError:
       self.init(error.code == .refused ? .held : .failed, "\(error)")
     case let error as ZeroMQError:
-      self.init(error.isInUse ? .held : .failed, "can't listen: \(error)")
+      self.init(error.isInUse ? .held : error.isForbidden ? .refused : .failed, "can't listen: \(error)")
     case _:
       self.init(.failed, "\(error)")
     }

@@ -68,7 +68,9 @@ public struct SyncDaemonError: Error, Hashable, Sendable, CustomStringConvertibl
     case held
     /// What is stored is damaged.
     case damaged
-    /// Anything else: no rights, no room, no descriptors.
+    /// The system doesn't let it: no rights, or no room on the disk.
+    case refused
+    /// Anything else, such as no descriptors.
     case failed
   }
 

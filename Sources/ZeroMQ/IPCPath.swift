@@ -63,9 +63,12 @@ public enum IPCPath {
     var made = ""
     for part in folder.split(separator: "/") {
       made += "/" + part
-      if mkdir(made, 0o700) != 0, errno != EEXIST, access(made, F_OK) != 0 {
-        throw .system(
-          "mkdir", about: made, detail: "the folder can't be made: \(String(cString: strerror(errno)))")
+      guard mkdir(made, 0o700) != 0 else { continue }
+      let failure = errno
+      if failure != EEXIST, access(made, F_OK) != 0 {
+        throw ZeroMQError(
+          failure, call: "mkdir", about: made,
+          detail: "the folder can't be made: \(String(cString: strerror(failure)))")
       }
     }
     try checkFolder(folder, user: user)

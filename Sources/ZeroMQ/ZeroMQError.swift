@@ -30,6 +30,9 @@ public struct ZeroMQError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Whether somebody else holds the address or the path.
   public var isInUse: Bool { number == EADDRINUSE }
 
+  /// Whether the system doesn't let this user do it.
+  public var isForbidden: Bool { [EACCES, EPERM, EROFS].contains(number) }
+
   /// The error of the libzmq call that failed last on this thread.
   static func last(_ call: String, about: String, detail: String? = nil) -> ZeroMQError {
     ZeroMQError(zmq_errno(), call: call, about: about, detail: detail)

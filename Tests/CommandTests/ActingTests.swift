@@ -16,7 +16,7 @@ import Testing
       #expect(again.error == "alice/main: nothing changed, the stack is at its root\nwaiting: 3\n")
       let shown = try programs.navsync("show", "alice/main", "--device", "phone")
       #expect(shown.code == 0 && shown.output.hasPrefix("alice/main  merge, 3 events\n"))
-      #expect(shown.error.hasPrefix("no daemon answers; this is the local replica as of "))
+      #expect(shown.error.hasPrefix("no daemon answers; this is what "))
       #expect(try programs.navsync("show", "alice/main", "--device", "other").code == 69)
     }
   }

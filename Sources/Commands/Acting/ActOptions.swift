@@ -110,6 +110,10 @@ package struct ActOptions: ParsableOptions {
         isAnswered = stack.state.connection == .connected
       }
     }
+    if Self.needsStack(intent), stack.state.eventCount == 0, stack.state.withheld.isEmpty {
+      let place = isAnswered ? "at the daemon" : "on this device, and no daemon answers"
+      throw CommandError(.notFound, "there is no stack \(name) \(place); 'navsync ls' lists those that there are")
+    }
     let outcome = try await stack.act(intent)
     if let reason = outcome.reason { console.say("\(name): nothing changed, \(reason)") }
     if isAnswered {
@@ -131,6 +135,14 @@ package struct ActOptions: ParsableOptions {
     if sync, !isAnswered {
       throw CommandError(
         .unreachable, "no daemon has accepted it; it is stored on this device and will be sent when one is there")
+    }
+  }
+
+  /// Whether it goes back on what is there: of a stack that isn't, its name is misspelt.
+  private static func needsStack(_ intent: Intent) -> Bool {
+    switch intent {
+    case .pop, .popToRoot: true
+    case _: false
     }
   }
 

@@ -1,6 +1,7 @@
 package import ArgumentParsing
 import Foundation
 import NavigationModel
+import WireFormat
 
 /// How values are typed on a command line: strings, unless a type is named.
 package struct ValueOptions: ParsableOptions {
@@ -11,7 +12,14 @@ package struct ValueOptions: ParsableOptions {
   func value(_ text: String) throws -> Value {
     if let type {
       guard !type.isEmpty else { throw CommandError(.usage, "the type's name is empty") }
-      return Value(type: type, payload: Array(text.utf8))
+      let payload = Array(text.utf8)
+      do { try JSONText.check(payload) } catch {
+        throw CommandError(
+          .usage,
+          "'\(text)' is not JSON on one line, from byte \(error.offset + 1) on; names and texts stand in double quotes, as "
+            + #"in '{"id":42}'"#)
+      }
+      return Value(type: type, payload: payload)
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes
@@ -89,14 +97,16 @@ package struct Root: RunnableCommand {
 package struct SetPath: RunnableCommand {
   package static let configuration = CommandConfiguration(
     name: "set", abstract: "Make the path these values, as a deep link does.",
-    discussion: "What the path and the values have in common at the bottom stays as it is.",
+    discussion: """
+      What the path and the values have in common at the bottom stays as it is. 'navsync root' shows nothing.
+      """,
     examples: [
       CommandExample("navsync set alice/main cart pay", "Show pay, on cart, on the root."),
       CommandExample("navsync set alice/main --type Route '{\"id\":1}' '{\"id\":2}'", "Values of a type of yours."),
     ])
 
   @Argument(help: "The stack, as space/stack.") var stack: StackName
-  @Argument(isRequired: false, help: "The values, bottom to top; none is the root.") var values: [String]
+  @Argument(help: "The values, bottom to top.") var values: [String]
   @OptionGroup var form: ValueOptions
   @OptionGroup var options: ActOptions
 

@@ -91,10 +91,10 @@ package struct Undo: RunnableCommand {
 }
 
 extension ActOptions {
-  /// All of a stack's history as the daemon has it, or this device's own replica if none answers.
+  /// All of a stack's history as the daemon has it, or the acting device's own replica if none answers.
   func history(of stack: StackName, on console: Console) async throws -> LoadedHistory {
     let found = try await historyOrReplica(
-      of: stack, store: nil, daemon: device.daemon.daemon, device: device.device, on: console)
+      of: stack, store: nil, daemon: device.daemon.daemon, device: device.name, on: console)
     let loaded = try await LoadedHistory(found.history, on: console)
     try loaded.finish()
     return loaded

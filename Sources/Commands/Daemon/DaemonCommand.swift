@@ -168,7 +168,7 @@ package struct DaemonCommand: RunnableCommand {
     case let error as SyncDaemonError:
       switch error.code {
       case .notAllowed: CommandError(.usage, error.description)
-      case .held: CommandError(.refused, error.description)
+      case .held, .refused: CommandError(.refused, error.description)
       case .damaged: CommandError(.damage, error.description)
       case .failed: CommandError(.failed, error.description)
       }

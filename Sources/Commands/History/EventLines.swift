@@ -13,10 +13,14 @@ struct EventLines {
   /// How many were given.
   private(set) var count = 0
   private let chosen: StackName?
+  private let otherwise: String
   private var stacks: Set<String> = []
 
-  /// - Parameter chosen: which stack's lines to take; nil: there must be one only.
-  init(_ reader: LineReader, stack chosen: StackName?) {
+  /// - Parameters:
+  ///   - chosen: which stack's lines to take; nil: there must be one only.
+  ///   - hint: what a person is told to do if the file is something else.
+  init(_ reader: LineReader, stack chosen: StackName?, hint: String = "") {
+    otherwise = "; it is neither an export nor JSON lines of events\(hint)"
     self.reader = reader
     self.chosen = chosen
   }
@@ -53,8 +57,7 @@ struct EventLines {
 
   private func parsed(_ bytes: [UInt8]) throws -> JSONLine {
     do { return try JSONLine(parsing: bytes) } catch {
-      let hint = isAtBeginning ? "; it is neither an export nor JSON lines of events" : ""
-      throw reader.error("\(error)\(hint)", code: error.isNewerFormat ? .refused : .damage)
+      throw reader.error("\(error)\(isAtBeginning ? otherwise : "")", code: error.isNewerFormat ? .refused : .damage)
     }
   }
 

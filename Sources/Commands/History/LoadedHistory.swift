@@ -12,9 +12,15 @@ package struct LookingBackOptions: ParsableOptions {
   package init() {}
 
   /// Finds the history of what was named: a stack as space/stack, a file of JSON lines, `-` for the standard input.
-  func open(_ what: String, on console: Console) async throws -> History {
-    if let name = try stack(named: what) { return try await History(name, in: try await source.open(on: console)) }
-    return try await file(what, on: console)
+  ///
+  /// - Parameter goesOn: whether the daemon is to tell what comes: nobody else can stand in for it then.
+  func open(_ what: String, goesOn: Bool = false, on console: Console) async throws -> History {
+    guard let name = try stack(named: what) else { return try await file(what, on: console) }
+    if goesOn { return try await History(name, in: try await source.open(on: console)) }
+    let device = console.environment["NAVSYNC_DEVICE"].flatMap { $0.isEmpty ? nil : $0 }
+    return try await historyOrReplica(
+      of: name, store: source.store, daemon: source.daemon.daemon, device: device, on: console
+    ).history
   }
 
   /// The stack that was named; nil of what is a file.
@@ -36,7 +42,7 @@ package struct LookingBackOptions: ParsableOptions {
 
   /// All of it. What is wrong with it is kept in ``LoadedHistory/problem``, so that the good part can be looked at first.
   func load(_ what: String, goesOn: Bool = false, on console: Console) async throws -> LoadedHistory {
-    let history = try await open(what, on: console)
+    let history = try await open(what, goesOn: goesOn, on: console)
     return try await LoadedHistory(history, goesOn: goesOn, on: console)
   }
 }
@@ -126,10 +132,8 @@ final class LoadedHistory {
   func number(ofEvent place: HistoryPlace) throws -> Int {
     switch place {
     case .number(let number):
-      guard number >= 1, number <= timeline.count else {
-        throw CommandError(.notFound, "there is no event \(number); \(history.stack) has \(timeline.count)")
-      }
-      return number
+      guard number >= 1 else { throw noEvent(number) }
+      return try moment(number)
     case .event(let device, let sequence):
       let dots = devices(named: device).map { Dot($0, sequence) }
       let found = dots.compactMap { timeline.number(of: $0) }
@@ -141,6 +145,16 @@ final class LoadedHistory {
     }
   }
 
+  /// The moment after so many events.
+  func moment(_ number: Int) throws -> Int {
+    guard number <= timeline.count else { throw noEvent(number) }
+    return number
+  }
+
+  private func noEvent(_ number: Int) -> CommandError {
+    CommandError(.notFound, "there is no event \(number); \(history.stack) has \(timeline.count)")
+  }
+
   /// The stack at a place: after so many events, of all that was made by a time, or as an event's author saw it.
   func fold(at place: HistoryPlace?) throws -> StackFold {
     switch place {
@@ -149,7 +163,7 @@ final class LoadedHistory {
       var fold = StackFold(policy: history.policy)
       for event in events { fold.apply(event) }
       return fold
-    case .number(let number): return timeline.fold(through: number)
+    case .number(let number): return timeline.fold(through: try moment(number))
     case .time(let time): return timeline.fold(madeBy: time.milliseconds(now: wallClockMilliseconds()))
     case .event:
       guard let place, let fold = timeline.fold(seenBy: dot(try number(ofEvent: place))) else {

@@ -1,6 +1,4 @@
 import EventLog
-import Foundation
-import NavigationClient
 import NavigationModel
 
 /// What a device of this machine did on a stack and the daemon doesn't have, in order.
@@ -15,31 +13,26 @@ struct WaitingEvents {
   ///
   /// - Parameter held: what the daemon has.
   static func all(of stack: StackName, notIn held: VersionVector, on console: Console) async throws -> [WaitingEvents] {
-    let folder = Device.stateFolder + "/devices"
-    // A folder that isn't there, or can't be read, is one without devices.
-    let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
     var result: [WaitingEvents] = []
-    // `~` stands in the names of stores that are on their way only.
-    for name in names where !name.contains("~") {
-      guard let reader = try? SQLiteLog.openReader(at: "\(folder)/\(name)"),
-        let fact = try? reader.fact("device"), let device = DeviceID(String(decoding: fact, as: UTF8.self)),
-        let own = try? reader.heads(of: stack).first(where: { $0.device == device }),
+    for replica in LocalReplica.all {
+      guard let device = replica.device,
+        let own = try? replica.reader.heads(of: stack).first(where: { $0.device == device }),
         own.sequence > held[device]
       else { continue }
-      let refusal = try? reader.fact(RefusalFact.key(of: stack))
+      let refusal = try? replica.reader.fact(RefusalFact.key(of: stack))
       var items: [HistoryItem] = []
       do {
-        let history = try await History(stack, in: .store(reader, path: "\(folder)/\(name)"), names: DeviceNames())
+        let history = try await History(stack, in: .store(replica.reader, path: replica.folder), names: DeviceNames())
         try await history.walk { item in
           if item.event.dot.device == device, item.event.dot.sequence > held[device] { items.append(item) }
           return true
         }
       } catch let error as CommandError where error.code == .damage {
-        console.say("what \(name) of this machine did may be lacking: \(error.message)")
+        console.say("what \(replica.name) of this machine did may be lacking: \(error.message)")
       }
       if items.isEmpty { continue }
       result.append(
-        WaitingEvents(device: name, items: items, refusal: refusal.flatMap { RefusalFact(value: $0) }))
+        WaitingEvents(device: replica.name, items: items, refusal: refusal.flatMap { RefusalFact(value: $0) }))
     }
     return result
   }

@@ -14,10 +14,10 @@ func rearranged(_ input: RereadableInput, stack chosen: StackName?, on console: 
   var progress = ProgressLine(on: console)
   defer { progress.clear() }
   let reader = try input.lines()
-  var lines = EventLines(reader, stack: chosen)
+  var lines = EventLines(reader, stack: chosen, hint: "; --format names what else can be imported")
   var sorter = try LineSorter(for: input.name)
   while let line = try lines.next() {
-    guard let device = DeviceID(line.device), line.devices.allSatisfy({ DeviceID($0) != nil }) else {
+    guard let device = DeviceID(line.device) else {
       throw reader.error("its devices are not ids, so it can't be imported, only folded")
     }
     try sorter.add(Dot(device, line.sequence), number: reader.lineNumber, lines.bytes)

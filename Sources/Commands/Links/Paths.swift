@@ -109,13 +109,7 @@ package struct PathImport: RunnableCommand {
 
   private func reason(_ error: any Error) -> String {
     switch error as? DecodingError {
-    case .dataCorrupted(let context)?:
-      if let underlying = context.underlyingError as NSError?,
-        let text = underlying.userInfo[NSDebugDescriptionErrorKey] as? String
-      {
-        return text
-      }
-      return context.debugDescription
+    case .dataCorrupted?: return "it is not JSON"
     case .typeMismatch(_, let context)?, .valueNotFound(_, let context)?:
       let place = context.codingPath.last?.intValue.map { "element \($0 + 1): " } ?? ""
       return place + "an array of strings is expected"

@@ -53,10 +53,11 @@ package struct Replay: RunnableCommand {
       try showEnd(&fold, loaded, console)
       return reachesCut ? try loaded.finish() : ()
     }
+    if from > 1 { _ = try loaded.moment(from) }
     if isInteractive(console) { await runReplay(loaded, at: from > 1 ? from : nil) }
     let end =
       switch to {
-      case .number(let number): min(number, loaded.timeline.count)
+      case .number(let number): try loaded.moment(number)
       case .time(let time): loaded.timeline.moment(at: time.milliseconds(now: wallClockMilliseconds()))
       case .event, nil: loaded.timeline.count
       }

@@ -205,6 +205,7 @@ package struct Verify: RunnableCommand {
     let file = try FileHistory(try input.lines(), stack: stack, policy: nil)
     var report = Report(stacks: 1, events: file.lines.count, problems: [])
     if let problem = file.problem { report.problems.append(problem.message) }
+    if file.lines.isEmpty, file.header == nil { report.problems.append("\(file.name): it has no events") }
     if file.isCut { report.problems.append("\(file.name): the trailer is missing; the file was cut") }
     for dot in file.forks {
       report.problems.append("\(file.name): two events are called \(file.text(dot.device)):\(dot.sequence)")

@@ -10,7 +10,7 @@ package struct Show: RunnableCommand {
   package static let configuration = CommandConfiguration(
     name: "show", abstract: "Show a stack, bottom to top, and what was decided between concurrent actions.",
     discussion: """
-      Asks the daemon. Without one it shows what this device's own replica holds, and says as of when. Of a file of JSON \
+      Asks the daemon. Without one it shows what a device of this machine holds, and says as of when. Of a file of JSON \
       lines it shows what its events come to.
 
       --at shows an earlier moment: after so many events of the log, of all that was made by a time, or as the author \
@@ -27,7 +27,9 @@ package struct Show: RunnableCommand {
     ])
 
   @Argument(help: "A stack as space/stack, or a file of JSON lines; - for the standard input.") var what: String
-  @Option(placeholder: "NAME", environment: "NAVSYNC_DEVICE", help: "Whose replica to show when no daemon answers.")
+  @Option(
+    placeholder: "NAME", environment: "NAVSYNC_DEVICE",
+    help: "Whose replica to show when no daemon answers; without it the one that has most.")
   var device: String?
   @Option(placeholder: "N|TIME|DEVICE:N", help: "The stack as it was then.") var at: HistoryPlace?
   @OptionGroup var looking: LookingBackOptions
@@ -80,43 +82,6 @@ package struct Show: RunnableCommand {
     json.raw("}\n")
     try console.write(json.bytes)
   }
-}
-
-/// A stack's history of the daemon or the store named; if no daemon answers, that of a device's own replica, as of when.
-func historyOrReplica(
-  of stack: StackName, store: String?, daemon: String?, device: String?, on console: Console
-) async throws -> (history: History, asOf: String?) {
-  do {
-    let source = try await HistorySource.open(store: store, daemon: daemon, on: console)
-    return (try await History(stack, in: source), nil)
-  } catch let error as CommandError where error.code == .unreachable {
-    let history = try await replica(of: stack, device: device, instead: error)
-    let asOf = rfc3339(milliseconds: history.lastStored ?? 0)
-    console.say("no daemon answers; this is the local replica as of \(asOf)")
-    return (history, asOf)
-  }
-}
-
-private func replica(of stack: StackName, device: String?, instead error: CommandError) async throws -> History {
-  let folder = try deviceFolder(named: device)
-  let reader: any EventLogReader
-  do {
-    reader = try SQLiteLog.openReader(at: folder)
-  } catch let missing where missing.code == .notFound {
-    throw CommandError(.unreachable, "\(error); this device has no replica to show either (\(folder))")
-  } catch {
-    throw commandError(error)
-  }
-  let history: History
-  do {
-    history = try await History(stack, in: .store(reader, path: folder))
-  } catch let missing as CommandError where missing.code == .notFound {
-    throw CommandError(.unreachable, "\(error); this device's replica has no stack \(stack) to show either")
-  }
-  if let id = try? reader.fact("device").flatMap({ DeviceID(String(decoding: $0, as: UTF8.self)) }) {
-    history.note(device ?? Device.defaultName, of: id)
-  }
-  return history
 }
 
 /// A policy with its leader by name.

@@ -60,7 +60,7 @@ package final class ReplayModel {
     guard !text.isEmpty else { return }
     do {
       switch try HistoryPlace(argument: text) {
-      case .number(let number): go(to: number)
+      case .number(let number): go(to: try loaded.moment(number))
       case .time(let time): go(to: loaded.timeline.moment(at: time.milliseconds(now: wallClockMilliseconds())))
       case .event(let device, let sequence):
         go(to: try loaded.number(ofEvent: .event(device: device, sequence: sequence)))

@@ -153,7 +153,7 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32, named name: String) throws
       } else if errno == EPIPE {
         throw OutputClosed()
       } else if errno != EINTR {
-        throw CommandError(.failed, "writing to \(name) failed: \(systemMessage()); what was written is not complete")
+        throw CommandError(.ofSystem(errno), "writing to \(name) failed: \(systemMessage())")
       }
     }
   }

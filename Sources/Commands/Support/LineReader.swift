@@ -188,10 +188,7 @@ package final class LineReader {
       filled = max(0, count)
     }
     guard count >= 0 else {
-      throw CommandError(
-        .failed,
-        "reading \(name) failed: \(systemMessage(failure))"
-          + (failure == EISDIR ? "; name a file, or a store's folder with --store" : ""))
+      throw CommandError(.failed, "reading \(name) failed: \(systemMessage(failure))")
     }
     isAtEnd = count == 0
     if let gunzip {

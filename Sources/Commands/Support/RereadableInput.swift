@@ -20,8 +20,17 @@ final class RereadableInput {
     }
     var status = stat()
     // The input's own place in a file may not be its beginning.
-    if path != "-", fstat(given, &status) == 0, status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR
-    {
+    let kind = fstat(given, &status) == 0 ? status.st_mode & S_IFMT : 0
+    if kind == S_IFDIR {
+      close(given)
+      let isStore = isThere(path + "/log.sqlite3")
+      throw CommandError(
+        .usage,
+        isStore
+          ? "'\(path)' is a store; name it with --store, and a stack as space/stack"
+          : "'\(path)' is a folder, and not a store's; name a file")
+    }
+    if path != "-", kind == S_IFREG {
       file = .named(given)
       return
     }

@@ -13,7 +13,7 @@ struct Opening {
     self.folder = folder
     if create { try Opening.makeFolder(folder) }
     let path = Schema.database(in: folder)
-    guard access(path, F_OK) == 0 || create else { throw Opening.notFound(folder) }
+    if !create { try Opening.checkThere(path, in: folder) }
     lock = try StoreLock(
       Schema.lock(in: folder), in: folder, program: program, waitMilliseconds: waitMilliseconds)
 
@@ -56,7 +56,7 @@ struct Opening {
   /// A connection of its own, for reading.
   static func reader(of folder: String) throws(LogError) -> sending SQLiteReader {
     let path = Schema.database(in: folder)
-    guard access(path, F_OK) == 0 else { throw notFound(folder) }
+    try checkThere(path, in: folder)
     // SQLite needs shared memory beside the file, and can't make it on a disk that is only read. Nothing changes the file
     // there, and without a write-ahead log all is in it (sqlite.org/wal.html, "Read-Only Databases").
     let isFixed = access(path + "-wal", F_OK) != 0 && access(folder, W_OK) != 0 && errno == EROFS
@@ -127,7 +127,12 @@ struct Opening {
     var at = ""
     for part in folder.split(separator: "/", omittingEmptySubsequences: true) {
       at += at.isEmpty && !folder.hasPrefix("/") ? String(part) : "/" + part
-      guard mkdir(at, 0o700) == 0 || errno == EEXIST else { throw .system(errno, "making the folder", at) }
+      guard mkdir(at, 0o700) != 0 else { continue }
+      guard errno == EEXIST else { throw .system(errno, "making the folder", at) }
+      var status = stat()
+      guard stat(at, &status) != 0 || status.st_mode & S_IFMT == S_IFDIR else {
+        throw LogError(.notAStore, about: at, "it is a file, and not a folder; \(LogError.advice(for: .notAStore))")
+      }
     }
   }
 
@@ -137,6 +142,11 @@ struct Opening {
     guard descriptor >= 0 else { throw .system(errno, "opening", folder) }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw .system(errno, "syncing", folder) }
+  }
+
+  private static func checkThere(_ path: String, in folder: String) throws(LogError) {
+    guard access(path, F_OK) != 0 else { return }
+    throw errno == ENOENT || errno == ENOTDIR ? notFound(folder) : .system(errno, "looking into the folder", folder)
   }
 
   private static func notFound(_ folder: String) -> LogError {

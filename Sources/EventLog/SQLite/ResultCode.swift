@@ -47,7 +47,7 @@ extension LogError {
   static func advice(for code: Code) -> String {
     switch code {
     case .full: "make room on the disk, then try again; nothing that was stored is lost"
-    case .readOnly: "make the folder writable for this user, then try again"
+    case .readOnly: "give this user the right to read and write there, then try again"
     case .inputOutput: "look at the disk (the system's log says more), then try again"
     case .busy: "try again when the other process is done"
     case .newerFormat: "use a newer program"

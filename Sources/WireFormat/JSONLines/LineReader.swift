@@ -18,7 +18,7 @@ struct LineReader {
   mutating func object(
     _ what: String, _ body: (inout LineReader, _ key: String) throws(LineError) -> Void
   ) throws(LineError) {
-    var keys: Set<String> = []
+    var keys = Keys()
     guard scanner.take(UInt8(ascii: "{")) else { throw fault("\(what) must be an object") }
     scanner.skipWhitespace()
     if scanner.take(UInt8(ascii: "}")) { return }
@@ -26,7 +26,7 @@ struct LineReader {
       scanner.skipWhitespace()
       let start = offset
       let key = try string("a key of \(what)")
-      guard keys.insert(key).inserted else { throw fault("\(what) has `\(key)` twice", at: start) }
+      guard keys.insert(key) else { throw fault("\(what) has `\(key)` twice", at: start) }
       scanner.skipWhitespace()
       try json { scanner throws(DecodeError) in try scanner.expect(UInt8(ascii: ":")) }
       scanner.skipWhitespace()
@@ -147,5 +147,20 @@ struct LineReader {
       throw fault("\(what) must be 32 lower-case hexadecimal digits", at: start)
     }
     return digest
+  }
+}
+
+/// An object's keys.
+private struct Keys {
+  /// Compared one by one, which is faster than to hash them.
+  private var few: [String] = []
+  private var many: Set<String> = []
+
+  /// False if it is there.
+  mutating func insert(_ key: String) -> Bool {
+    guard few.count < 16 else { return !few.contains(key) && many.insert(key).inserted }
+    guard !few.contains(key) else { return false }
+    few.append(key)
+    return true
   }
 }
