@@ -360,4 +360,33 @@ struct SignatureTests {
     try reader.refold(from: log)
     #expect(reader.entries() == own.entries())
   }
+
+  /// What a replaced store had of others unsigned is kept in the new one, and nobody vouches for it by that.
+  @Test func whatIsTakenOverFromAReplacedStoreIsNotVouchedForByThat() throws {
+    let name = try StackName("alice/main")
+    let owner = SigningKey.random()
+    let free = Replica(device: DeviceID(high: 0, low: 10), log: MemoryLog(epoch: 1))
+    _ = try free.open(name, policy: nil)
+    for text in ["a", "b"] {
+      _ = try free.act(.push([Value(type: "String", json: "\"\(text)\"")]), on: name, id: nil, at: 1000)
+    }
+    _ = try free.commit()
+    let old = try #require(free.log)
+    let log = MemoryLog(epoch: 2)
+    let rules = try rules(2, owner: owner, stack: name)
+    let replica = StackReplica(name, policy: .merge, rules: rules)
+    for stored in try old.read(name, after: 0, maximumBytes: 1 << 20) {
+      for record in stored.batch.records {
+        try replica.takeOver(record.dot, Array(stored.batch.bytes[record.range]))
+      }
+    }
+    try replica.refold(from: log)
+    #expect(replica.entries().isEmpty)
+    replica.committed(firstOffset: try log.append([try #require(replica.append())]).first)
+    #expect(replica.withheld.map(\.held) == [2])
+    let again = try StackReplica(name, policy: .merge, from: log, rules: rules)
+    #expect(again.entries().isEmpty)
+    #expect(again.chains.vector == replica.chains.vector)
+    #expect(again.withheld == replica.withheld)
+  }
 }

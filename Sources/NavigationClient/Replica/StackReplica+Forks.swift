@@ -142,8 +142,7 @@ extension StackReplica {
   func takeOver(_ runs: [EventBatch.Run]) throws(ChainFault) {
     for run in runs {
       for (place, bytes) in run.events.enumerated() {
-        let dot = Dot(run.device, run.firstSequence + place)
-        take(try receive(dot, bytes, in: 0..<bytes.count), dot, bytes, isOwn: true)
+        try takeKept(Dot(run.device, run.firstSequence + place), bytes)
       }
     }
   }

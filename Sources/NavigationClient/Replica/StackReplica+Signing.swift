@@ -72,26 +72,38 @@ extension StackReplica {
   /// What a page of the log has: the device's own is its own, the rest must be vouched for.
   func vet(_ batch: EventBatch) {
     guard vetting != nil else { return }
-    let own = rules.signer?.verifyingKey.device
-    for record in batch.records {
-      let bytes = Array(batch.bytes[record.range])
-      if record.dot.device == own {
-        vetting!.note(record.dot.device, record.dot.sequence, bytes)
-      } else {
-        // The chain took it, so it has no gap; what it is of, the signatures say.
-        try? vetting!.offer(record.dot.device, record.dot.sequence, bytes)
-      }
-    }
+    for record in batch.records { offer(record.dot, Array(batch.bytes[record.range])) }
     _ = vetting!.settle()
+  }
+
+  private func offer(_ dot: Dot, _ bytes: [UInt8]) {
+    if dot.device == rules.signer?.verifyingKey.device {
+      vetting!.note(dot.device, dot.sequence, bytes)
+    } else {
+      // The chain took it, so it has no gap; what it is of, the signatures say.
+      try? vetting!.offer(dot.device, dot.sequence, bytes)
+    }
+  }
+
+  /// Takes in what this device's own stores have. It is stored whoever vouches for it, and shown only if somebody does.
+  func takeKept(_ dot: Dot, _ bytes: [UInt8]) throws(ChainFault) {
+    let event = try receive(dot, bytes, in: 0..<bytes.count)
+    if vetting != nil {
+      offer(dot, bytes)
+      // Folds what is vouched for.
+      needsRefold = true
+    }
+    take(event, dot, bytes, isOwn: true)
+    try takeVetted()
   }
 
   /// Whether the log holds what nobody vouches for: from before the space wanted it.
   var holdsUnvouched: Bool { vetting.map { $0.passed != chains.vector } ?? false }
 
-  /// What is about to be stored needs no vouching, or has it.
+  /// What is about to be stored of the device's own needs no vouching. The rest was vetted when it came.
   func noteStored() {
-    guard vetting != nil else { return }
-    for entry in pending { vetting!.note(entry.dot.device, entry.dot.sequence, entry.bytes) }
+    guard vetting != nil, let own = rules.signer?.verifyingKey.device else { return }
+    for entry in pending where entry.dot.device == own { vetting!.note(own, entry.dot.sequence, entry.bytes) }
   }
 
   /// Takes in what came and is vouched for now.
@@ -123,7 +135,7 @@ extension StackReplica {
   }
 
   /// What is held back or was refused, by device.
-  var withheld: [WithheldEvents] {
+  package var withheld: [WithheldEvents] {
     (vetting?.standings ?? []).filter { $0.held > 0 || $0.refused > 0 }.map {
       WithheldEvents(device: $0.device, held: $0.held, reason: $0.reason?.text ?? "", refused: $0.refused)
     }

@@ -299,9 +299,9 @@ package final class StackReplica {
   }
 
   /// Takes in an event of another's that a daemon lacks, from another store of this device; one that is held is nothing.
-  func takeOver(_ dot: Dot, _ bytes: [UInt8]) throws(ChainFault) {
+  package func takeOver(_ dot: Dot, _ bytes: [UInt8]) throws(ChainFault) {
     guard !chains.vector.contains(dot), !chains.retired.contains(dot.device) else { return }
-    take(try receive(dot, bytes, in: 0..<bytes.count), dot, bytes, isOwn: true)
+    try takeKept(dot, bytes)
   }
 
   /// Takes in an event as it is: one that is acted again.
