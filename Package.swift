@@ -76,7 +76,7 @@ let package = Package(
       dependencies: [
         "Access", "ArgumentParsing", "KeyFiles", "Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ",
         "Replication", "SyncDaemon", "NavigationClient", "StackHistory", "Links", "SharedNavigation", "TerminalUI",
-        "CZeroMQ", "CSQLite", "CSodium", "CZlib",
+        "CZeroMQ", "CSQLite", "CSodium", "CZlib", "CNCurses",
       ],
       swiftSettings: common),
     .executableTarget(name: "navsync", dependencies: ["Commands"], swiftSettings: common),

@@ -11,6 +11,8 @@ public struct OpenReport: Hashable, Sendable {
     case wentBackwards(stack: String, offset: Int)
     /// The file of heads, which would show whether something was lost, isn't there: as after restoring a backup.
     case withoutHeads
+    /// Other users of the machine can read what is in the store, or put something else there.
+    case openToOthers(path: String, mode: UInt32)
 
     public var description: String {
       switch self {
@@ -25,6 +27,9 @@ public struct OpenReport: Hashable, Sendable {
           + "devices bring back what they hold"
       case .withoutHeads:
         "the file of heads is missing, as after restoring a backup; the store has a new epoch, to be safe"
+      case .openToOthers(let path, let mode):
+        "other users can \(mode & 0o022 != 0 ? "change" : "read") it: \(path) has mode "
+          + "\(String(mode, radix: 8)); run chmod go= on it, unless that is meant"
       }
     }
 
@@ -32,7 +37,7 @@ public struct OpenReport: Hashable, Sendable {
     public var isAlarm: Bool {
       switch self {
       case .created, .cutTail: false
-      case .damagedInTheMiddle, .wentBackwards, .withoutHeads: true
+      case .damagedInTheMiddle, .wentBackwards, .withoutHeads, .openToOthers: true
       }
     }
   }

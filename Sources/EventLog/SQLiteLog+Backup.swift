@@ -25,6 +25,7 @@ extension SQLiteReader {
     let part = path + ".part"
     // What a backup that was cut short left.
     unlink(part)
+    Database.makePrivate(part)
     // One transaction, unlike SQLite's stepwise backup, which begins anew whenever the writer commits.
     let copy = try Statement(database, "VACUUM INTO ?")
     copy.bind(1, part)

@@ -13,6 +13,9 @@ import WireFormat
 /// there and never would be (PostgreSQL's lesson). Whether the failed batch is stored is open then: read the heads.
 /// Until that has succeeded the log's own reading throws too; other readers go on. A full disk only refuses appends.
 public final class SQLiteLog: EventLog {
+  /// The format of stores that this package writes, and the newest that it reads.
+  public static var format: Int { Schema.format }
+
   /// What opening found; to be logged.
   public let report: OpenReport
   public var epoch: UInt64 { report.epoch }

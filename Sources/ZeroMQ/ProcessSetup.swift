@@ -23,4 +23,14 @@ public enum ProcessSetup {
     }
     return Int(clamping: limit.rlim_cur)
   }
+
+  /// Has the system write nothing of the process's memory to the disk when it crashes: secret keys are in it. For programs
+  /// that are navsync's own; a library doesn't take that from whoever uses it.
+  ///
+  /// The limit, and not PR_SET_DUMPABLE, under which a crash hangs: Swift's runtime then waits for threads that it may not
+  /// suspend.
+  public static func leaveNoCore() {
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+  }
 }

@@ -15,6 +15,20 @@ import Testing
     #expect(long.error.isEmpty)
   }
 
+  @Test func theFullVersionNamesFormatsAndEveryLibraryThatRuns() async throws {
+    let full = try await navsync("version", "--full", "--json")
+    let items = try full.output.split(separator: "\n").map {
+      try JSONDecoder().decode([String: String].self, from: Data($0.utf8))
+    }
+    let formats = items.filter { $0["kind"] == "format" }.map { "\($0["name"] ?? "") \($0["version"] ?? "")" }
+    #expect(formats == ["protocol format 1", "feed format 1", "store format 1", "fold format 2", "export format 1"])
+    let files = items.filter { $0["kind"] == "file" }
+    for library in ["libzmq", "libsqlite3", "libsodium", "libz", "libtinfo", "libc"] {
+      let file = files.first { $0["name"] == library }?["version"] ?? ""
+      #expect(file.hasPrefix("/") && file.contains("/\(library).so"), "\(library)")
+    }
+  }
+
   @Test func aWrongCommandIsOneLineOnTheErrorSide() async throws {
     let wrong = try await navsync("verson")
     #expect(wrong.code == .usage)

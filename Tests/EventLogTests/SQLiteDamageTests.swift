@@ -26,7 +26,7 @@ import WireFormat
           switch notice {
           case .cutTail(let bytes): #expect(bytes > 0 && bytes < at)
           case .wentBackwards(let stack, _): #expect(isBehind && stack == "alice/main")
-          case .created, .damagedInTheMiddle, .withoutHeads: Issue.record("\(notice)")
+          case .created, .damagedInTheMiddle, .withoutHeads, .openToOthers: Issue.record("\(notice)")
           }
         }
         // It goes on from there.
@@ -206,7 +206,8 @@ private struct LeftStore {
   /// The files in a folder of their own, with another write-ahead log.
   func copy(named name: String, writeAhead: Data) throws -> String {
     let copy = folder.appendingPathComponent(name)
-    try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: false)
+    try FileManager.default.createDirectory(
+      at: copy, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     try database.write(to: copy.appendingPathComponent("log.sqlite3"))
     try writeAhead.write(to: copy.appendingPathComponent("log.sqlite3-wal"))
     try heads.write(to: copy.appendingPathComponent("heads"))

@@ -23,6 +23,42 @@ import WireFormat
     }
   }
 
+  @Test func aStoreIsItsOwnersAlone() async throws {
+    try await withTemporaryFolder { folder in
+      func mode(_ name: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + name)
+        return try #require(attributes[.posixPermissions] as? Int)
+      }
+      func setMode(_ mode: Int, _ name: String) throws {
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path + name)
+      }
+      // Also in a folder that others can enter.
+      try setMode(0o755, "")
+      var fixture = LogFixture(seed: 1)
+      let log = try SQLiteLog.open(at: folder.path, program: "tests")
+      _ = try log.append([fixture.append(to: .main, events: 3)])
+      try log.backup(to: folder.path + "/backup")
+      #expect(log.report.notices == [.created])
+      for name in ["/log.sqlite3", "/log.sqlite3-wal", "/heads", "/lock", "/backup/log.sqlite3"] {
+        #expect(try mode(name) == 0o600, "\(name)")
+      }
+      try log.close()
+      // One that isn't says so, and keeps its epoch.
+      func noticesAtOpening() throws -> [OpenReport.Notice] {
+        let again = try SQLiteLog.open(at: folder.path, program: "tests")
+        defer { try? again.close() }
+        #expect(again.epoch == log.epoch)
+        return again.report.notices
+      }
+      try setMode(0o644, "/log.sqlite3")
+      #expect(try noticesAtOpening() == [.openToOthers(path: folder.path + "/log.sqlite3", mode: 0o644)])
+      try setMode(0o775, "")
+      #expect(try noticesAtOpening() == [.openToOthers(path: folder.path, mode: 0o775)])
+      try setMode(0o700, "")
+      #expect(try noticesAtOpening() == [])
+    }
+  }
+
   @Test func newerFormatIsRefusedByNumber() async throws {
     try await withTemporaryFolder { folder in
       try SQLiteLog.open(at: folder.path, program: "tests").close()

@@ -127,6 +127,19 @@ import ZeroMQ
     }
   }
 
+  /// Its memory has secret keys.
+  @Test func aCrashLeavesNoCore() async throws {
+    try await withTemporaryFolder { folder in
+      let daemon = try DaemonProcess(Self.arguments(folder), in: folder)
+      defer { daemon.end() }
+      let limits = try #require(try FileHandle(forReadingAtPath: "/proc/\(daemon.identifier)/limits")?.readToEnd())
+      let core = String(decoding: limits, as: UTF8.self).split(separator: "\n").first {
+        $0.hasPrefix("Max core file size")
+      }
+      #expect(core?.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
+    }
+  }
+
   @Test func aStoreThatIsNoneIsRefused() async throws {
     try await withTemporaryFolder { folder in
       let store = folder.appendingPathComponent("store")

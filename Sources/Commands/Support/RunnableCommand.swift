@@ -52,6 +52,7 @@ package func run(
 package func runMain(_ root: any ParsableCommand.Type) -> Never {
   // Before anything is opened, lest a store gets the number of a closed standard stream and is written into by messages.
   ProcessSetup.prepare()
+  ProcessSetup.leaveNoCore()
   // A closed pipe is an error of the write that met it, not the end of the process.
   signal(SIGPIPE, SIG_IGN)
   guard let words = CommandLine.exactArguments else {

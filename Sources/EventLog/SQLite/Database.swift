@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// The owner of one connection of SQLite. It and its statements are used by one thread at a time: it is opened without
 /// SQLite's own mutexes (sqlite.org/threadsafe.html, "multi-thread").
@@ -28,6 +29,7 @@ final class Database {
       case .writing: SQLITE_OPEN_READWRITE
       case .creating: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
+    if access == .creating { Database.makePrivate(path) }
     var opened: OpaquePointer?
     let name = access == .readingFixed ? Database.fixedName(path) : path
     let result = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
@@ -54,6 +56,14 @@ final class Database {
   private static func fixedName(_ path: String) -> String {
     let marks: [Character: String] = ["%": "%25", "?": "%3f", "#": "%23"]
     return "file:" + path.map { marks[$0] ?? String($0) }.joined() + "?immutable=1"
+  }
+
+  /// Makes the file, if it isn't there, for its owner alone: SQLite lets everybody read what it makes, and gives the files
+  /// beside it the same mode. What goes wrong shows when it is opened.
+  static func makePrivate(_ path: String) {
+    // Exclusive: closing a file that a connection has open would drop that one's locks.
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { close(descriptor) }
   }
 
   /// How long a call waits for another connection before it gives up as busy.

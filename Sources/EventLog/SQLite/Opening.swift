@@ -50,6 +50,8 @@ struct Opening {
       Schema.heads(in: folder),
       HeadsFile.Content(epoch: epoch, number: witness?.number ?? 0, newest: isNewEpoch ? nil : witness?.newest))
     try Opening.syncFolder(folder)
+    // Says nothing about the history.
+    if let open = Opening.openToOthers(folder) { notices.append(open) }
     report = OpenReport(epoch: epoch, isNewEpoch: isNewEpoch, notices: notices)
   }
 
@@ -134,6 +136,20 @@ struct Opening {
         throw LogError(.notAStore, about: at, "it is a file, and not a folder; \(LogError.advice(for: .notAStore))")
       }
     }
+  }
+
+  /// What of a store other users can get at. In a folder that only its owner can enter, nothing.
+  private static func openToOthers(_ folder: String) -> OpenReport.Notice? {
+    func mode(_ path: String) -> UInt32 {
+      var status = stat()
+      return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+    }
+    let entered = mode(folder)
+    guard entered & 0o011 != 0 else { return nil }
+    if entered & 0o022 != 0 { return .openToOthers(path: folder, mode: entered) }
+    let path = Schema.database(in: folder)
+    let read = mode(path)
+    return read & 0o066 != 0 ? .openToOthers(path: path, mode: read) : nil
   }
 
   /// Puts the names of a folder's files on the disk.

@@ -230,8 +230,9 @@ extension ServerCore {
     _ hello: Hello, from peer: Peer, as principal: Principal, at moment: Moment
   ) {
     if sessions[peer] != nil { endSession(of: peer, at: moment) }
-    guard hello.protocolVersion == 1 else {
-      let reason = "protocol version \(hello.protocolVersion); this daemon speaks version 1: use a matching version"
+    guard hello.protocolVersion == Hello.version else {
+      let reason =
+        "protocol version \(hello.protocolVersion); this daemon speaks version \(Hello.version): use a matching version"
       return refuse(.hello, .unsupported, reason, to: peer, at: moment)
     }
     guard !isStopping else {

@@ -34,6 +34,9 @@ public typealias UnknownFields = [UInt8]
 
 /// What a client says first in a session. Observers have no device.
 public struct Hello: Hashable, Sendable {
+  /// The protocol that this package speaks, in `proto`.
+  public static let version = 1
+
   public var protocolVersion: Int
   public var device: DeviceID?
   /// The device's display name, empty for an observer.
@@ -42,7 +45,7 @@ public struct Hello: Hashable, Sendable {
   public var software: String
   public var unknown: UnknownFields = []
 
-  public init(protocolVersion: Int = 1, device: DeviceID? = nil, name: String = "", software: String = "") {
+  public init(protocolVersion: Int = version, device: DeviceID? = nil, name: String = "", software: String = "") {
     self.protocolVersion = protocolVersion
     self.device = device
     self.name = name
