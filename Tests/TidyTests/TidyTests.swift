@@ -56,6 +56,23 @@ import Testing
     }
   }
 
+  /// Each deliberate fault still fits the code that it is in.
+  @Test func everyMutantApplies() throws {
+    let patches = SourceTree.root.appendingPathComponent("Tests/Mutants")
+    let names = try FileManager.default.contentsOfDirectory(atPath: patches.path).filter { $0.hasSuffix(".patch") }
+    try #require(names.count >= 25)
+    for name in names {
+      let git = Process()
+      git.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      git.arguments = ["git", "apply", "--check", patches.appendingPathComponent(name).path]
+      git.currentDirectoryURL = SourceTree.root
+      git.standardError = FileHandle.nullDevice
+      try git.run()
+      git.waitUntilExit()
+      #expect(git.terminationStatus == 0, "\(name) doesn't apply: make it anew")
+    }
+  }
+
   /// Each report of the field is claimed by a test.
   @Test func everyReportHasItsTest() throws {
     var claimed: Set<Int> = []
