@@ -117,6 +117,9 @@ public enum IPCPath {
     return code == 0 || (errno != ECONNREFUSED && errno != ENOENT && errno != ENOTDIR)
   }
 
+  /// Whether this user may use the socket at a path, if there is one.
+  public static func isAllowed(_ path: String) -> Bool { access(path, R_OK | W_OK) == 0 || errno != EACCES }
+
   private static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
     return String(path[..<slash])

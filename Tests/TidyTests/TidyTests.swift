@@ -56,6 +56,23 @@ import Testing
     }
   }
 
+  /// What systemd itself says of the unit; of 10 for the most exposed.
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze")))
+  func theServiceIsRatedBelowTwo() throws {
+    let unit = SourceTree.root.appendingPathComponent("deploy/navsyncd.service").path
+    let rating = Process()
+    let output = Pipe()
+    rating.executableURL = URL(fileURLWithPath: "/usr/bin/systemd-analyze")
+    rating.arguments = ["security", "--offline=true", "--no-pager", "--threshold=19", unit]
+    rating.standardOutput = output
+    rating.standardError = output
+    try rating.run()
+    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    rating.waitUntilExit()
+    #expect(text.contains("Overall exposure level for navsyncd.service"), "\(text)")
+    #expect(rating.terminationStatus == 0, "\(text)")
+  }
+
   /// Each deliberate fault still fits the code that it is in.
   @Test func everyMutantApplies() throws {
     let patches = SourceTree.root.appendingPathComponent("Tests/Mutants")

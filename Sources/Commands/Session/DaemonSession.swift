@@ -23,13 +23,20 @@ final class DaemonSession {
 
   /// Connects to the first daemon that answers, of the one named or those of the default places.
   ///
-  /// - Throws: a ``CommandError`` with ``ExitCode/unreachable`` that names the places, or what the daemon refused.
+  /// - Throws: a ``CommandError`` with ``ExitCode/unreachable`` that names the places, or what the daemon or the file system
+  ///   refused.
   static func open(_ named: String?, on console: Console, within patience: Duration = .seconds(3)) async throws
     -> DaemonSession
   {
     let places = try daemonEndpoints(named)
     for place in places {
       if let session = try await DaemonSession(place, KeyFolder.ofUser, within: patience) { return session }
+    }
+    if let path = places.compactMap(\.path).first(where: { !IPCPath.isAllowed($0) }) {
+      throw CommandError(
+        .notAuthorised,
+        "this user may not use the daemon's socket \(path); whoever runs the daemon can allow it (where it is a service of "
+          + "the machine: 'usermod --append --groups navsync USER', and log in again)")
     }
     throw CommandError(
       .unreachable,
@@ -39,7 +46,7 @@ final class DaemonSession {
 
   private init?(_ endpoint: Endpoint, _ keys: KeyFolder, within patience: Duration) async throws {
     // Nobody will answer at a path where nobody listens: no need to wait for it.
-    if let path = endpoint.path, !IPCPath.isListening(path) { return nil }
+    if let path = endpoint.path, !IPCPath.isAllowed(path) || !IPCPath.isListening(path) { return nil }
     self.endpoint = endpoint.description
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: [Arrival].self)
     do {
