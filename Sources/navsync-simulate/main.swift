@@ -60,7 +60,9 @@ do {
 }
 
 guard numbers.count >= 2 else {
-  print("usage: navsync-simulate FIRST COUNT [STEP] [--small], or --trace SEED, --shrink SEED FILE, --scenario FILE")
+  print(
+    "usage: navsync-simulate FIRST COUNT [STEP] [--small], or --trace, --show or --shrink SEED [FILE], or --scenario FILE"
+  )
   exit(2)
 }
 

@@ -238,7 +238,10 @@ struct Redo: Hashable, Sendable {
     } else {
       guard common < min(ours, replica.chains.vector[device]) else { return nil }
       let entries = try old.events(of: device, in: stack, sequences: 1...ours)
-      runs = replica.chains.copy(of: device, entries: entries, differingAt: common + 1)
+      // A copy's first entry says of what it is one.
+      let isCopy = replica.chains.author(of: device) != device
+      runs = replica.chains.copy(
+        of: device, entries: entries, differingAt: common + 1 - (isCopy ? StackChains.copyOffset : 0))
     }
     do throws(ChainFault) { try replica.takeOver(runs) } catch {
       throw LogError(.damaged, about: kept, "the history of \(device) can't be copied: \(error)")
