@@ -28,8 +28,7 @@ package struct Restore: RunnableCommand {
 
   package func run(on console: Console) async throws {
     let loaded = try await options.history(of: stack, on: console)
-    var fold = try loaded.fold(at: at)
-    let entries = fold.entries()
+    let entries = try loaded.entries(at: at)
     if dryRun { return try console.print(breadcrumbs(entries)) }
     try await options.act(on: stack, .set(entries.map(\.value)), console: console)
   }

@@ -152,8 +152,8 @@ final class History {
   /// All that is held, by chain: what a daemon is told to send the rest.
   func heads(_ timeline: borrowing Timeline) -> [DeviceHead] { claims?.chains.liveHeads ?? timeline.heads }
 
-  /// The conflicts that a fold found, with those of forked histories.
-  func conflicts(_ fold: inout StackFold) -> [Conflict] { (fold.conflicts() + forks.map(Conflict.fork)).sorted() }
+  /// The conflicts that a fold found, and those of forked histories.
+  func withForks(_ conflicts: [Conflict]) -> [Conflict] { (conflicts + forks.map(Conflict.fork)).sorted() }
 
   /// All of it as a timeline, once. What can be read before a damaged place is in there; what isn't folded is noted in
   /// ``unfolded``.

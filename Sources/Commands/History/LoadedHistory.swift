@@ -155,13 +155,43 @@ final class LoadedHistory {
     CommandError(.notFound, "there is no event \(number); \(history.stack) has \(timeline.count)")
   }
 
-  /// The stack at a place: after so many events, of all that was made by a time, or as an event's author saw it.
-  func fold(at place: HistoryPlace?) throws -> StackFold {
+  /// The stack at a place.
+  struct Shown {
+    /// Bottom to top.
+    var entries: [Entry]
+    var conflicts: [Conflict]
+    /// Of how many events.
+    var count: Int
+  }
+
+  /// The stack at a place: after so many events, of all that was made by a time, or as an event's author saw it; nil is
+  /// the end.
+  func shown(at place: HistoryPlace?) throws -> Shown {
+    if place == nil && history.folded == nil || place == .number(timeline.count) {
+      return Shown(
+        entries: timeline.entries(at: timeline.count), conflicts: history.withForks(timeline.conflicts()),
+        count: timeline.count)
+    }
+    var fold = try fold(at: place)
+    return Shown(entries: fold.entries(), conflicts: history.withForks(fold.conflicts()), count: fold.count)
+  }
+
+  /// The entries of ``shown(at:)``. The end, and the moment after so many events, cost no fold.
+  func entries(at place: HistoryPlace?) throws -> [Entry] {
+    switch place {
+    case nil where history.folded == nil: return timeline.entries(at: timeline.count)
+    case .number(let number): return timeline.entries(at: try moment(number))
+    case _:
+      var fold = try fold(at: place)
+      return fold.entries()
+    }
+  }
+
+  private func fold(at place: HistoryPlace?) throws -> StackFold {
     switch place {
     case nil:
-      guard let events = history.folded else { return timeline.fold(through: timeline.count) }
       var fold = StackFold(policy: history.policy)
-      for event in events { fold.apply(event) }
+      for event in history.folded ?? [] { fold.apply(event) }
       return fold
     case .number(let number): return timeline.fold(through: try moment(number))
     case .time(let time): return timeline.fold(madeBy: time.milliseconds(now: wallClockMilliseconds()))

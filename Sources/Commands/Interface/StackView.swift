@@ -40,14 +40,14 @@ struct StackView: View {
       }
     }
     .navigationTitle("\(state.stack) (\(control.policy))")
-    .key("p") { desk.path.append(.push(state.stack)) }
-    .key("r") { desk.path.append(.replace(state.stack)) }
-    .key("b") { control.act(.pop(1)) }
-    .key("0") { control.act(.popToRoot) }
-    .key("u") { control.undo() }
-    .key("c") { desk.path.append(.conflicts(state.stack)) }
-    .key("d") { desk.path.append(.devices(state.stack)) }
-    .key("h") { desk.path.append(.history(state.stack)) }
+    .onKeyPress("p", meaning: "push a value") { desk.path.append(.push(state.stack)) }
+    .onKeyPress("r", meaning: "replace the top") { desk.path.append(.replace(state.stack)) }
+    .onKeyPress("b", meaning: "back on the stack") { control.act(.pop(1)) }
+    .onKeyPress("0", meaning: "to the stack's root") { control.act(.popToRoot) }
+    .onKeyPress("u", meaning: "undo the newest action") { control.undo() }
+    .onKeyPress("c", meaning: "conflicts") { desk.path.append(.conflicts(state.stack)) }
+    .onKeyPress("d", meaning: "devices") { desk.path.append(.devices(state.stack)) }
+    .onKeyPress("h", meaning: "history") { desk.path.append(.history(state.stack)) }
   }
 
   private var conflicts: String {
@@ -66,16 +66,6 @@ struct StackView: View {
       Text(value)
       Spacer()
       Text(devices.isEmpty ? "" : "← " + devices.joined(separator: ", ")).foregroundStyle(.cyan)
-    }
-  }
-}
-
-extension View {
-  /// Does something with a key.
-  fileprivate func key(_ key: KeyEquivalent, _ action: @escaping () -> Void) -> some View {
-    onKeyPress(key) {
-      action()
-      return .handled
     }
   }
 }

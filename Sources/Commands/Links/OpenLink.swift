@@ -94,8 +94,7 @@ package struct LinkTo: RunnableCommand {
     let routes = try routes.read(on: console)
     let loaded = try await looking.load(what, on: console)
     try loaded.finish()
-    var fold = try loaded.fold(at: at)
-    let entries = fold.entries()
+    let entries = try loaded.entries(at: at)
     do { try console.print(try routes.link(to: entries.map(\.value))) } catch {
       throw CommandError(.notFound, "\(breadcrumbs(entries)): \(error)")
     }

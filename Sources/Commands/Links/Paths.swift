@@ -64,8 +64,7 @@ package struct PathExport: RunnableCommand {
   package func run(on console: Console) async throws {
     let loaded = try await looking.load(what, on: console)
     try loaded.finish()
-    var fold = try loaded.fold(at: at)
-    let path = SavedPath(values: fold.entries().map(\.value))
+    let path = SavedPath(values: try loaded.entries(at: at).map(\.value))
     let aliases = Dictionary(try types.pairs().map { ($0.stack, $0.file) }) { $1 }
     var json = JSONWriter()
     json.raw("[")

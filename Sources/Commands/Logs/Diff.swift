@@ -32,9 +32,7 @@ package struct Diff: RunnableCommand {
     let effect: Effect
     var sides = [loaded]
     if let place = try? HistoryPlace(argument: from), !isThere(from) {
-      var before = try loaded.fold(at: place)
-      var after = try loaded.fold(at: to)
-      effect = Effect(from: before.entries(), to: after.entries())
+      effect = Effect(from: try loaded.entries(at: place), to: try loaded.entries(at: to))
     } else {
       guard to == nil else {
         throw CommandError(.usage, "'\(from)' is not a moment, and two stacks have none to compare")
@@ -98,8 +96,7 @@ package struct Blame: RunnableCommand {
 
   package func run(on console: Console) async throws {
     let loaded = try await looking.load(what, on: console)
-    var fold = try loaded.fold(at: at)
-    let entries = fold.entries()
+    let entries = try loaded.entries(at: at)
     var rows: [[String]] = []
     var lines: [[UInt8]] = []
     for (place, entry) in entries.enumerated() {

@@ -59,7 +59,7 @@ package struct Fold: RunnableCommand {
     var fold = StackFold(policy: try policy?.policy(among: export.names) ?? export.policy)
     for event in history.folded ?? [] { fold.apply(event) }
     let held = history.unfolded.filter { $0.standing == .held }.map(\.event.dot)
-    let conflicts = history.conflicts(&fold)
+    let conflicts = history.withForks(fold.conflicts())
     if output.json {
       try console.write(JSONLines.result(stack: fold.entries(), conflicts: conflicts, held: held) + [10])
     } else {

@@ -48,9 +48,9 @@ package struct Replay: RunnableCommand {
   package func run(on console: Console) async throws {
     let loaded = try await looking.load(what, on: console)
     if let at {
-      var fold = try loaded.fold(at: at)
-      let reachesCut = fold.count == loaded.timeline.count
-      try showEnd(&fold, loaded, console)
+      let shown = try loaded.shown(at: at)
+      let reachesCut = shown.count == loaded.timeline.count
+      try show(shown, loaded, console)
       return reachesCut ? try loaded.finish() : ()
     }
     if from > 1 { _ = try loaded.moment(from) }
@@ -128,21 +128,21 @@ package struct Replay: RunnableCommand {
     }
   }
 
-  private func showEnd(_ fold: inout StackFold, _ loaded: LoadedHistory, _ console: Console) throws {
+  private func show(_ shown: LoadedHistory.Shown, _ loaded: LoadedHistory, _ console: Console) throws {
     if output.json {
       return try console.write(
         JSONLines.result(
-          stack: fold.entries(), conflicts: loaded.history.conflicts(&fold), deviceText: loaded.history.deviceText) + [
+          stack: shown.entries, conflicts: shown.conflicts, deviceText: loaded.history.deviceText) + [
             10
           ])
     }
-    try StackPrinter(console: console, names: loaded.names).print(fold.entries(), loaded.history.conflicts(&fold))
+    try StackPrinter(console: console, names: loaded.names).print(shown.entries, shown.conflicts)
   }
 
   private func showConflicts(_ loaded: LoadedHistory, at end: Int, _ console: Console) throws {
-    var fold = loaded.timeline.fold(through: end)
-    let values = loaded.values(of: fold.entries())
-    let conflicts = loaded.history.conflicts(&fold)
+    let shown = try loaded.shown(at: .number(end))
+    let values = loaded.values(of: shown.entries)
+    let conflicts = shown.conflicts
     for conflict in conflicts.prefix(20) {
       console.say("! \(Commands.text(of: conflict, loaded.names, values))")
     }

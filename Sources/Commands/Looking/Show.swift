@@ -55,14 +55,13 @@ package struct Show: RunnableCommand {
 
   private func show(_ loaded: LoadedHistory, asOf: String?, on console: Console) throws {
     let history = loaded.history
-    var fold = try loaded.fold(at: at)
-    let entries = fold.entries()
-    let conflicts = history.conflicts(&fold)
+    let shown = try loaded.shown(at: at)
+    let (entries, conflicts) = (shown.entries, shown.conflicts)
     guard output.json else {
       let then = at.map { " as of \($0.argumentText)" } ?? ""
       try console.print(
         console.styled("\(history.stack)", .bold)
-          + "  \(policyText(history.policy, history.names)), \(counted(fold.count, "event"))\(then)")
+          + "  \(policyText(history.policy, history.names)), \(counted(shown.count, "event"))\(then)")
       return try StackPrinter(console: console, names: history.names).print(entries, conflicts)
     }
     var json = JSONWriter()
@@ -74,7 +73,7 @@ package struct Show: RunnableCommand {
     json.string(history.stack.description)
     json.raw(#","policy":"#)
     json.string(history.policy.description)
-    json.raw(#","events":\#(fold.count)"#)
+    json.raw(#","events":\#(shown.count)"#)
     if let asOf {
       json.raw(#","asOf":"#)
       json.string(asOf)

@@ -39,6 +39,9 @@ package final class ReplayModel {
 
   func step(_ by: Int) { go(to: moment + by) }
 
+  /// How far a leap goes: a twentieth of the history.
+  var leap: Int { max(10, count / 20) }
+
   func go(to wanted: Int) {
     moment = min(max(0, wanted), count)
     message = ""
@@ -126,19 +129,30 @@ package final class ReplayModel {
       let time = loaded.timeline.number(of: line.entry.id.dot).map { loaded.timeline.time(of: $0) }
       return Row(
         change: line.change, value: text(of: line.entry.value),
-        by: "\(loaded.text(line.entry.id.dot))  \(time.map(localTime) ?? "")")
+        by: "\(loaded.text(line.entry.id.dot))  \(time.map(timeText) ?? "")")
     }
+  }
+
+  /// A time as it is told beside this moment: with its day only if that is another.
+  private func timeText(_ milliseconds: Int) -> String {
+    let whole = localTime(milliseconds: milliseconds)
+    let isSameDay =
+      moment > 0 && whole.prefix(10) == localTime(milliseconds: loaded.timeline.time(of: moment)).prefix(10)
+    return isSameDay ? localTimeOfDay(milliseconds: milliseconds) : whole
   }
 
   /// The lines of events around this moment, so many at most, each with its number.
   func events(atMost room: Int) -> [(number: Int, text: String, isConflict: Bool)] {
     guard count > 0, room > 0 else { return [] }
     let first = max(1, min(moment - room / 2, count - room + 1))
-    return (first...min(count, first + room - 1)).map { number in
+    let last = min(count, first + room - 1)
+    let width = "\(last)".count
+    return (first...last).map { number in
       let event = loaded.timeline.event(number)
       let isVoid = loaded.timeline.isVoid(number)
       let line =
-        "\(number)  \(localTimeOfDay(milliseconds: event.timestamp.milliseconds))  \(loaded.text(event.dot))  "
+        String(repeating: " ", count: width - "\(number)".count)
+        + "\(number)  \(localTimeOfDay(milliseconds: event.timestamp.milliseconds))  \(loaded.text(event.dot))  "
         + "\(text(of: event.action))\(isVoid ? " (void)" : "")"
       return (number, line, isVoid || !loaded.timeline.newConflicts(at: number).isEmpty)
     }

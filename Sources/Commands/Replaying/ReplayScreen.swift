@@ -12,7 +12,8 @@ package struct ReplayScreen: View {
   package var body: some View {
     GeometryReader { room in
       let left = max(20, room.size.width / 2)
-      let lines = max(1, room.size.height - 6)
+      // The title, the time line and the last line are not for events.
+      let lines = max(1, room.size.height - 3)
       VStack(alignment: .leading, spacing: 0) {
         HStack(spacing: 2) {
           Text(model.title).bold()
@@ -32,12 +33,7 @@ package struct ReplayScreen: View {
         bottom
       }
     }
-    .onKeyPress(.rightArrow) { does { model.step(1) } }
-    .onKeyPress(.leftArrow) { does { model.step(-1) } }
-    .onKeyPress(.downArrow) { does { model.step(1) } }
-    .onKeyPress(.upArrow) { does { model.step(-1) } }
-    .onKeyPress("j") { does { model.step(1) } }
-    .onKeyPress("k") { does { model.step(-1) } }
+    .modifier(Steps(model: model))
     .modifier(Jumps(model: model, asks: { asks = true }))
   }
 
@@ -54,17 +50,25 @@ package struct ReplayScreen: View {
     } else if !model.message.isEmpty {
       Text(model.message).foregroundStyle(.yellow).lineLimit(1)
     } else {
-      Text("← → step  PgUp PgDn far  Home End  c C conflict  Space play  + - speed  t go to  q quit")
+      Text("← → step  PgUp PgDn far  c C conflict  Space play  + - speed  t go to  ? all keys  q quit")
         .foregroundStyle(.secondary).lineLimit(1)
     }
   }
 }
 
-/// A key's action, which has always a use for it.
-@MainActor
-private func does(_ action: () -> Void) -> KeyPressResult {
-  action()
-  return .handled
+/// The keys that step.
+private struct Steps: ViewModifier {
+  let model: ReplayModel
+
+  func body(content: Content) -> some View {
+    content
+      .onKeyPress(.leftArrow, meaning: "the event before") { model.step(-1) }
+      .onKeyPress(.upArrow, meaning: "the event before") { model.step(-1) }
+      .onKeyPress("k", meaning: "the event before") { model.step(-1) }
+      .onKeyPress(.rightArrow, meaning: "the next event") { model.step(1) }
+      .onKeyPress(.downArrow, meaning: "the next event") { model.step(1) }
+      .onKeyPress("j", meaning: "the next event") { model.step(1) }
+  }
 }
 
 /// The keys that go far, play, and ask.
@@ -74,21 +78,19 @@ private struct Jumps: ViewModifier {
 
   func body(content: Content) -> some View {
     content
-      .onKeyPress(.pageDown) { does { model.step(max(10, model.count / 20)) } }
-      .onKeyPress(.pageUp) { does { model.step(-max(10, model.count / 20)) } }
-      .onKeyPress(.home) { does { model.go(to: 0) } }
-      .onKeyPress(.end) { does { model.go(to: model.count) } }
-      .onKeyPress("c") { does { model.goToConflict(1) } }
-      .onKeyPress("C") { does { model.goToConflict(-1) } }
-      .onKeyPress(.space) { does { model.togglePlaying() } }
-      .onKeyPress("+") { does { model.changeSpeed(1) } }
-      .onKeyPress("-") { does { model.changeSpeed(-1) } }
-      .onKeyPress("t") {
-        does {
-          model.query = ""
-          asks()
-        }
+      .onKeyPress(.pageUp, meaning: "a twentieth of the history back, on") { model.step(-model.leap) }
+      .onKeyPress(.pageDown, meaning: "a twentieth of the history back, on") { model.step(model.leap) }
+      .onKeyPress(.home, meaning: "to the beginning, the end") { model.go(to: 0) }
+      .onKeyPress(.end, meaning: "to the beginning, the end") { model.go(to: model.count) }
+      .onKeyPress("C", meaning: "to the conflict before, the next (events marked !)") { model.goToConflict(-1) }
+      .onKeyPress("c", meaning: "to the conflict before, the next (events marked !)") { model.goToConflict(1) }
+      .onKeyPress("t", meaning: "to an event by its number or as DEVICE:N, or to a time") {
+        model.query = ""
+        asks()
       }
+      .onKeyPress(.space, meaning: "play, stop") { model.togglePlaying() }
+      .onKeyPress("-", meaning: "play slower, faster") { model.changeSpeed(-1) }
+      .onKeyPress("+", meaning: "play slower, faster") { model.changeSpeed(1) }
   }
 }
 
@@ -116,17 +118,22 @@ private struct StackColumn: View {
   let lines: Int
 
   var body: some View {
+    let shown = rows.count <= room ? rows.count : room - 1
     VStack(alignment: .leading, spacing: 0) {
       if rows.isEmpty { Text("(root)").foregroundStyle(.secondary) }
-      ForEach(0..<min(rows.count, lines)) { place in
+      ForEach(0..<shown, id: \.self) { place in
         Text("\(mark(rows[place])) \(rows[place].value)  \(rows[place].by)")
           .bold(rows[place].change == .opened).foregroundStyle(colour(rows[place])).lineLimit(1)
       }
-      ForEach(0..<min(decisions.count, max(0, lines - rows.count))) { place in
+      if shown < rows.count { Text("  and \(rows.count - shown) beneath").foregroundStyle(.secondary) }
+      ForEach(0..<decisions.count, id: \.self) { place in
         Text("! \(decisions[place])").foregroundStyle(.yellow)
       }
     }
   }
+
+  /// How many lines the entries may take: what was decided is to be seen, too.
+  private var room: Int { max(2, decisions.isEmpty ? lines : lines - min(lines / 2, 3 * decisions.count)) }
 
   private func mark(_ row: ReplayModel.Row) -> String {
     switch row.change {

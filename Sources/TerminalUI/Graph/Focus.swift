@@ -38,6 +38,15 @@ final class Focusable {
   }
 }
 
+/// What a key does wherever the focus is.
+struct KeyAction {
+  var press: KeyPress
+  /// What the help says that it does; nil: nothing.
+  var meaning: String?
+  /// False if it has no use for the key.
+  var action: () -> Bool
+}
+
 /// What can have the focus in one picture, in order.
 @MainActor
 final class FocusOrder {
@@ -47,7 +56,7 @@ final class FocusOrder {
   /// What `/` goes to.
   weak var searchField: Node?
   /// What keys do wherever the focus is.
-  var shortcuts: [(press: KeyPress, action: () -> Bool)] = []
+  var shortcuts: [KeyAction] = []
 
   func add(_ item: Focusable) { items.append(item) }
 

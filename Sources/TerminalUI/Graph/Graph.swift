@@ -221,7 +221,8 @@ final class Graph {
       settleFocus(order, before: focusedBefore, screenChanged: before !== shownScreen)
       let canvas = Canvas(clip: room)
       let chrome = Chrome(
-        elements, modals: modals, focus: focus, statusLine: statusLine.lines(width: size.width), showsHelp: showsHelp)
+        elements, modals: modals, focus: focus, statusLine: statusLine.lines(width: size.width),
+        help: showsHelp ? KeyHelp(order, hasStack: !stacks.isEmpty) : nil)
       chrome.place(in: room, on: canvas)
       // The rows of a list are made when they are placed, and may present something too.
       if presentations.isEmpty {

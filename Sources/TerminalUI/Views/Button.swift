@@ -98,13 +98,10 @@ final class ControlElement: Element {
       }
       if let shortcut = context.environment.shortcut {
         focus.shortcuts.append(
-          (
-            shortcut.press,
-            {
-              action()
-              return true
-            }
-          ))
+          KeyAction(press: shortcut.press) {
+            action()
+            return true
+          })
       }
       let focusable = Focusable(context.node)
       focusable.activate = action

@@ -60,7 +60,17 @@ extension View {
   ///   - key: the key.
   ///   - action: does it; ignored if it has no use for the key either.
   public func onKeyPress(_ key: KeyEquivalent, action: @escaping () -> KeyPressResult) -> some View {
-    KeyModifier(content: self, shortcut: Shortcut(key, []), action: { action() == .handled })
+    KeyModifier(content: self, press: KeyPress(key.key), meaning: nil, action: { action() == .handled })
+  }
+
+  /// The same of an action that always has a use for the key.
+  ///
+  /// - Parameter meaning: what the help (`?`) says that the key does. Keys of one meaning stand in one line of it.
+  package func onKeyPress(_ key: KeyEquivalent, meaning: String, action: @escaping () -> Void) -> some View {
+    KeyModifier(content: self, press: KeyPress(key.key), meaning: meaning) {
+      action()
+      return true
+    }
   }
 }
 
@@ -72,11 +82,14 @@ public enum KeyPressResult: Hashable, Sendable {
 
 private struct KeyModifier<Content: View>: View, RowStructure {
   let content: Content
-  let shortcut: Shortcut
+  let press: KeyPress
+  let meaning: String?
   let action: () -> Bool
 
   func elements(in context: Context) -> [Element] {
-    if context.isShown { context.focus.shortcuts.append((shortcut.press, action)) }
+    if context.isShown {
+      context.focus.shortcuts.append(KeyAction(press: press, meaning: meaning, action: action))
+    }
     return context.evaluate(content, .body)
   }
 }

@@ -147,14 +147,11 @@ final class Tabs {
     for number in 1...9 {
       let press = KeyPress(.character(Character("\(number)")))
       focus.shortcuts.append(
-        (
-          press,
-          { [self] in
-            guard number <= entries.count else { return false }
-            select(entries[number - 1].id)
-            return true
-          }
-        ))
+        KeyAction(press: press) { [self] in
+          guard number <= entries.count else { return false }
+          select(entries[number - 1].id)
+          return true
+        })
     }
   }
 }
