@@ -76,6 +76,21 @@ struct PairingProgramTests {
       #expect(try home.navsync("keys", "allow", String(key), "--name", "phone").code == 0)
       #expect(try phone.machine("push", "alice/main", "b", "--sync").code == 0)
       #expect(try home.navsync("show", "alice/main").output.contains("b"))
+      let renamed = try home.navsync("keys", "allow", String(key), "--name", "mobile")
+      #expect(renamed.code == 0 && renamed.error.contains("was called phone"), "\(renamed)")
+      let secret = try phone.machine("keys", "show").output.split(separator: "\n")[3].split(separator: " ")[1]
+      let leaked = try home.navsync("keys", "allow", String(secret), "--name", "other")
+      #expect(leaked.code == 4 && leaked.error.contains("has the secret key, too"), "\(leaked)")
+    }
+  }
+
+  @Test func aSecondCodeSaysThatItVoidsTheFirst() async throws {
+    try await withTwoPrograms { home, phone in
+      _ = try startDaemon(home)
+      let first = try code(home)
+      let second = try home.run(try BuiltProgram.url("navsyncd").path, ["pair"])
+      #expect(second.code == 0 && second.error.contains("is void now"), "\(second)")
+      #expect(try phone.machine("pair", first).code != 0)
     }
   }
 

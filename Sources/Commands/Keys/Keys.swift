@@ -101,9 +101,12 @@ package struct AllowKey: RunnableCommand {
 
   package func run(on console: Console) async throws {
     let folder = daemon.folder
-    let rule = AccessRule(key: try publicKey(key), name: name, scope: grant.space.scope, verbs: grant.may.verbs)
+    let rule = AccessRule(
+      key: try publicKey(key, refusesSecret: true), name: name, scope: grant.space.scope, verbs: grant.may.verbs)
+    var former: Name?
     try withKeyErrors {
       try folder.changeRules { (rules) throws(KeyFileError) in
+        former = rules.name(of: rule.key)
         if let other = rules.keys(named: name.description).first(where: { $0 != rule.key }) {
           throw KeyFileError(
             .refused, folder.rulesPath,
@@ -116,6 +119,7 @@ package struct AllowKey: RunnableCommand {
         rules.allow(rule)
       }
     }
+    if let former, former != name { console.say("the key was called \(former); it is \(name) in all of its rules now") }
     try print([rule], output, on: console)
     try tellDaemon(of: folder, on: console)
   }
@@ -165,7 +169,10 @@ package struct RevokeKey: RunnableCommand {
 }
 
 /// A key as text, or from a certificate's file.
-func publicKey(_ text: String, orName: Bool = false) throws -> PublicKey {
+///
+/// - Parameter refusesSecret: whether a file that has the secret half, too, is refused: it came from another machine, and
+///   shouldn't have.
+private func publicKey(_ text: String, orName: Bool = false, refusesSecret: Bool = false) throws -> PublicKey {
   if let key = PublicKey(text) { return key }
   let certificate = try withKeyErrors { try KeyFolder.certificate(at: text) }
   guard let certificate else {
@@ -173,6 +180,12 @@ func publicKey(_ text: String, orName: Bool = false) throws -> PublicKey {
       .notFound,
       "'\(text)' is no \(orName ? "name in the rules, no " : "")key of 40 characters, and no file; 'navsync keys show' shows "
         + "a key")
+  }
+  guard certificate.secretKey == nil || !refusesSecret else {
+    throw CommandError(
+      .refused,
+      "\(text) has the secret key, too, which never leaves its machine; take 'own.key' from there, and if others may have "
+        + "read this file, make new keys there ('navsync keys new --force')")
   }
   return certificate.publicKey
 }

@@ -65,6 +65,7 @@ package struct OpenPairing: RunnableCommand {
     let until = wallClockMilliseconds() + within.milliseconds
     // Before anybody has the code.
     let before = try withKeyErrors { wait ? try folder.rules() : AccessRules() }
+    let open = try withKeyErrors { try folder.offer() }
     let code = try withKeyErrors { () throws -> PairingCode in
       guard let keys = try folder.keys() else { throw CommandError(.failed, "the daemon's keys are gone") }
       try folder.keep(
@@ -73,6 +74,9 @@ package struct OpenPairing: RunnableCommand {
       return PairingCode(endpoint: endpoint.description, key: keys.publicKey, secret: secret)
     }
     try tellDaemon(of: folder, on: console)
+    if let open, open.until > wallClockMilliseconds() {
+      console.say("the code before, which was open still, is void now")
+    }
     if output.json {
       try printJSON([Row(code: code.text, endpoint: code.endpoint, until: rfc3339(milliseconds: until))], on: console)
     } else {
