@@ -5,7 +5,7 @@ import Commands
 package struct ChaosCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     name: "navsync-chaos", abstract: "Faults on real processes, and what is left of them.",
-    subcommands: [RoundsCommand.self, DeviceCommand.self])
+    subcommands: [RoundsCommand.self, SoakCommand.self, DeviceCommand.self])
 
   package init() {}
 }

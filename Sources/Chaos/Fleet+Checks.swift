@@ -65,6 +65,17 @@ extension Fleet {
     return nil
   }
 
+  /// Waits until the daemon has all that was acknowledged by anybody, also of stacks that nobody follows any more.
+  func waitForAcknowledged(within limit: Duration) async throws {
+    let end = ContinuousClock.now + limit
+    while true {
+      let daemon = try view(place.daemonStore, of: "the daemon")
+      if ledger.withLock({ $0.missing(in: daemon) }).isEmpty { return }
+      guard ContinuousClock.now < end else { return try check(daemon, of: "the daemon", nil) }
+      try await Task.sleep(for: .seconds(1))
+    }
+  }
+
   /// Whether what was acknowledged is on every replica's disk, and the same there.
   func checkStores() throws {
     let daemon = try view(place.daemonStore, of: "the daemon")

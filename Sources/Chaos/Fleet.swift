@@ -10,29 +10,30 @@ final class Fleet {
   let place: Place
   let devices: [DrivenDevice]
   let ledger: Locked<Ledger>
-  let stacks: [String]
+  /// Those that are in use.
+  var stacks: [String]
   private(set) var daemon: Child?
   private(set) var daemonStarts = 0
   /// What happened, a line each, for people.
   private(set) var history: [String] = []
   private let started = ContinuousClock.now
 
-  static let names = ["phone", "laptop", "tablet", "watch"]
-
   private let tell: (String) -> Void
 
-  /// - Parameter tell: given each line of the history at once.
-  init(in place: Place, tell: @escaping (String) -> Void) {
+  /// - Parameters:
+  ///   - names: of the devices. Every second one is over the wire; the first one's store is beside the daemon's.
+  ///   - tell: given each line of the history at once.
+  init(
+    in place: Place, names: [String] = ["phone", "laptop", "tablet", "watch"],
+    stacks: [String] = ["alice/main", "alice/side", "bob/main"], tell: @escaping (String) -> Void
+  ) {
     self.place = place
     self.tell = tell
+    self.stacks = stacks
     let ledger = Locked(Ledger())
     self.ledger = ledger
-    let stacks = ["alice/main", "alice/side", "bob/main"]
-    self.stacks = stacks
-    // Two over the wire, two over the socket in the file system; one beside the daemon's store, whose power is cut with it.
-    devices = Self.names.enumerated().map { number, name in
-      DrivenDevice(
-        name, in: place, isOverWire: number % 2 == 1, isOnDisk: number == 0, stacks: Set(stacks), ledger)
+    devices = names.enumerated().map { number, name in
+      DrivenDevice(name, in: place, isOverWire: number % 2 == 1, isOnDisk: number == 0, stacks: Set(stacks), ledger)
     }
   }
 

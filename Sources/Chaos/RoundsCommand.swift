@@ -1,9 +1,6 @@
 package import ArgumentParsing
 package import Commands
 import Foundation
-import Glibc
-import Locking
-import Simulation
 
 /// `navsync-chaos rounds`.
 package struct RoundsCommand: RunnableCommand {
@@ -39,17 +36,6 @@ package struct RoundsCommand: RunnableCommand {
 
   package func run(on console: Console) async throws {
     let seed = seed ?? Int(UInt32.random(in: 0 ... .max))
-    let cleanup = Cleanup()
-    let watch = Task {
-      for await number in signals([SIGINT, SIGTERM, SIGHUP]) {
-        cleanup.undoAll()
-        exit(128 + number)
-      }
-    }
-    defer {
-      cleanup.undoAll()
-      watch.cancel()
-    }
     let means = Means.found()
     let wanted = only.isEmpty ? Fault.allCases : Fault.allCases.filter(only.contains)
     var skipped: [String: String] = [:]
@@ -63,19 +49,15 @@ package struct RoundsCommand: RunnableCommand {
     var summary = Summary(seed: seed, skipped: skipped)
     var done = 0
     while done < rounds {
-      let count = min(fleet, rounds - done)
-      let some = try FleetRun(
-        kinds, seed: seed, programs: try programs ?? Self.ownFolder(), keep: keep, verbose: verbose, cleanup)
-      try await some.run(
-        done + 1...done + count, stopMilliseconds: stopSeconds.map { $0 * 1000 }, console, &summary)
-      done += count
+      let numbers = done + 1...min(done + fleet, rounds)
+      let run = FleetRun(
+        kinds: kinds, seed: seed, stopMilliseconds: stopSeconds.map { $0 * 1000 }, verbose: verbose, console: console)
+      try await Workplace.with(keep: keep, disk: run.needsDisk, network: run.needsNetwork, programs: programs) {
+        try await run.run(numbers, in: $0, &summary)
+      }
+      done = numbers.upperBound
     }
     try summary.print(json: json, on: console)
-  }
-
-  static func ownFolder() throws -> String {
-    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    return URL(fileURLWithPath: own).deletingLastPathComponent().path
   }
 }
 

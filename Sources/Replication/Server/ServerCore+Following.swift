@@ -317,6 +317,7 @@ extension ServerCore {
     cursor.seen = cursor.position
     sessions[peer]![errand] = cursor
     sessions[peer]!.credit -= bytes.count
+    sessions[peer]!.wentOut += 1
     sessions[peer]!.lastSent = moment.milliseconds
     countSent(batches: 1, events: batch.batch.count, bytes: bytes.count)
     put(
@@ -378,6 +379,7 @@ extension ServerCore {
       let bytes = encoded(&message)
       for peer in peers {
         sessions[peer]!.credit -= bytes.count
+        sessions[peer]!.wentOut += 1
         sessions[peer]!.lastSent = moment.milliseconds
       }
       countSent(batches: peers.count, events: peers.count * part.batch.count, bytes: peers.count * bytes.count)

@@ -122,7 +122,9 @@ extension ServerCore {
       } else {
         full.remove(peer)
         sessions[peer]!.isFull = false
-        sessions[peer]!.retryWait *= 2
+        // It reads, if slower than is sent: it is not waited for longer and longer.
+        sessions[peer]!.retryWait = sessions[peer]!.wentOut > 0 ? 0 : 2 * sessions[peer]!.retryWait
+        sessions[peer]!.wentOut = 0
         readNext(for: peer, at: moment)
       }
     }

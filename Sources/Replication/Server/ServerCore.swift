@@ -401,6 +401,7 @@ extension ServerCore {
       guard let slot = slots[stack.description] else { return }
       counters.add(to: .fellBehind)
       sessions[peer]!.credit += bytes.count
+      sessions[peer]!.wentOut -= 1
       let errand = Errand(slot: slot, isRange: isRange)
       guard var cursor = sessions[peer]![errand], cursor.number <= number, after < cursor.position else { return }
       cursor.position = after

@@ -19,6 +19,8 @@ extension ServerCore {
     /// When that is, and how long it was waited for: longer each time, for finding out costs a read.
     var retryAt = 0
     var retryWait = 0
+    /// Messages of events that went out since it was tried last.
+    var wentOut = 0
     /// Replies that wait for room in the socket.
     var replies = FIFO<[UInt8]>()
     /// By the stack's slot.

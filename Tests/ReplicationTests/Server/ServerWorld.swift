@@ -27,6 +27,8 @@ struct ServerWorld {
   var pending: [ServerCore.Action] = []
   /// Peers whose socket has no room, and that are gone.
   var full: Set<Peer> = []
+  /// How many frames a peer's socket takes before it is full; without one it never is by itself.
+  var room: [Peer: Int] = [:]
   var gone: Set<Peer> = []
   var frames: [Frame] = []
   /// The offsets of commits that the core wasn't told of, by their numbers.
@@ -75,9 +77,10 @@ struct ServerWorld {
   private mutating func send(_ bytes: [UInt8], _ kind: ServerCore.SendKind, to peer: Peer) {
     if gone.contains(peer) {
       core.peerGone(peer, at: moment)
-    } else if full.contains(peer) {
+    } else if full.contains(peer) || room[peer] == 0 {
       core.socketFull(peer, for: bytes, kind, at: moment)
     } else {
+      room[peer]? -= 1
       guard let message = try? Message(decoding: bytes) else { preconditionFailure("the core sends whole messages") }
       frames.append(Frame(peer: peer, message: message, bytes: bytes.count))
     }
