@@ -46,7 +46,8 @@ let package = Package(
     .target(
       name: "SyncDaemon",
       dependencies: [
-        "Access", "KeyFiles", "Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ", "Replication",
+        "Access", "CZeroMQ", "KeyFiles", "Locking", "NavigationModel", "WireFormat", "EventLog", "ZeroMQ",
+        "Replication",
       ],
       swiftSettings: common),
     .target(
@@ -80,7 +81,10 @@ let package = Package(
       ],
       swiftSettings: common),
     .executableTarget(name: "navsync", dependencies: ["Commands"], swiftSettings: common),
-    .executableTarget(name: "navsyncd", dependencies: ["Commands"], swiftSettings: common),
+    .executableTarget(
+      name: "navsyncd", dependencies: ["Commands"], swiftSettings: common,
+      // libzmq is to find the daemon's own, see Sources/SyncDaemon/Accepting.swift.
+      linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=accept4"])]),
     // Clients of the public library alone, as an app developer's program is.
     .executableTarget(
       name: "recipes-example", dependencies: ["NavigationClient"], path: "Sources/Examples/Recipes",

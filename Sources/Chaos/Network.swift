@@ -34,8 +34,9 @@ final class Network {
     return isDone ? nil : said
   }
 
-  /// The words before a command that is to run on that side.
-  static func inside(_ side: String) -> [String] { ["ip", "netns", "exec", side] }
+  /// The words before a command that is to run on that side. Not `ip netns exec`, whose commands keep every disk mounted
+  /// that was when they began.
+  static func inside(_ side: String) -> [String] { ["nsenter", "--net=/run/netns/\(side)"] }
 
   func cut() throws { try require("ip", "-n", deviceSide, "link", "set", "wire", "down") }
 

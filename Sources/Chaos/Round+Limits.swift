@@ -7,7 +7,7 @@ extension Round {
   /// others in when there is room.
   mutating func descriptors() async throws {
     try await fleet.stopDaemon()
-    let files = random.int(40...90)
+    let files = random.int(64...160)
     try await fleet.startDaemon(wrapper: ["prlimit", "--nofile=\(files):\(files)"])
     fleet.note("the daemon may have \(files) open files")
     try await pause(300...800)

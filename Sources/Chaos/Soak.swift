@@ -106,8 +106,12 @@ struct Soak {
   private mutating func disturb() async throws {
     // A device does one of these about once a minute.
     for device in fleet.devices where random.chance(0.008) {
+      guard device.child != nil else {
+        try come(device)
+        continue
+      }
       switch random.int(1...10) {
-      case ...3: try await comeOrGo(device)
+      case ...3: try await go(device)
       case ...5: try await kill(device)
       case ...6: pause(device.child, for: Double(random.int(1...8)), "devices stopped for a while")
       case ...8:
@@ -134,19 +138,19 @@ struct Soak {
     }
   }
 
-  private mutating func comeOrGo(_ device: DrivenDevice) async throws {
-    guard device.child == nil else {
-      device.child?.signal(SIGCONT)
-      try await device.stop()
-      return count("devices gone")
-    }
+  private mutating func come(_ device: DrivenDevice) throws {
     device.stacks = some()
     try start(device)
     count("devices come")
   }
 
+  private mutating func go(_ device: DrivenDevice) async throws {
+    device.child?.signal(SIGCONT)
+    try await device.stop()
+    count("devices gone")
+  }
+
   private mutating func kill(_ device: DrivenDevice) async throws {
-    guard device.child != nil else { return }
     try await device.kill()
     try start(device)
     count("kills of devices")

@@ -49,10 +49,14 @@ final class DaemonProcess {
   func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
   /// Lets its files grow to so many bytes and no further, as a full disk would; nil takes the limit back.
-  func limitFiles(to bytes: Int?) throws {
+  func limitFiles(to bytes: Int?) throws { try limit("--fsize=\(bytes.map(String.init) ?? "unlimited"):unlimited") }
+
+  /// Lets it have so many open files.
+  func limitDescriptors(to count: Int) throws { try limit("--nofile=\(count):") }
+
+  private func limit(_ option: String) throws {
     let prlimit = try Process.run(
-      URL(fileURLWithPath: "/usr/bin/prlimit"),
-      arguments: ["--fsize=\(bytes.map(String.init) ?? "unlimited"):unlimited", "--pid", "\(identifier)"])
+      URL(fileURLWithPath: "/usr/bin/prlimit"), arguments: [option, "--pid", "\(identifier)"])
     prlimit.waitUntilExit()
     try #require(prlimit.terminationStatus == 0)
   }
