@@ -6,9 +6,7 @@
 #include <sys/eventfd.h>
 // And this one, with which a thread names itself.
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 // EFD_CLOEXEC and EFD_NONBLOCK are enumerators whose Swift type differs between releases.
 static inline int navsync_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
@@ -16,8 +14,10 @@ static inline int navsync_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NO
 // prctl is variadic, which Swift can't call.
 static inline void navsync_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// The system call itself, for what stands in for accept4(2). syscall is variadic too.
-static inline int navsync_accept4(int listening, struct sockaddr *address, socklen_t *length, int flags) {
+// The system call itself, for what stands in for accept4(2). Variadic too; declared here, because headers that Swift's Glibc
+// has would make its names this module's.
+extern long syscall(long number, ...);
+static inline int navsync_accept4(int listening, void *address, unsigned *length, int flags) {
   return (int)syscall(SYS_accept4, listening, address, length, flags);
 }
 

@@ -25,7 +25,7 @@ struct FleetRun {
         try await round(number, fleet, &summary)
       }
       try await fleet.stop()
-      try fleet.checkStores()
+      try await fleet.checkStores(within: .seconds(10))
     } catch {
       if !verbose { for line in fleet.history { console.say(line) } }
       console.say("the last of the daemon's log:")

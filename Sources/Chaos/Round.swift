@@ -38,7 +38,7 @@ struct Round {
     try await pause(50...300)
     try await fleet.settle(within: patience)
     fleet.note("level")
-    try fleet.checkStores()
+    try await fleet.checkStores(within: .seconds(10))
   }
 
   mutating func pause(_ milliseconds: ClosedRange<Int>) async throws {

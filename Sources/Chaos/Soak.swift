@@ -202,9 +202,7 @@ struct Soak {
     // Who is away may have what nobody else has.
     for device in fleet.devices where device.child == nil { try device.start() }
     try await fleet.settle(within: .seconds(180))
-    let fleet = fleet
-    try await fleet.waitForAcknowledged(within: .seconds(120))
-    try fleet.checkStores()
+    try await fleet.checkStores(within: .seconds(120))
     try await fleet.stop()
   }
 }

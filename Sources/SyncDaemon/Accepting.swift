@@ -12,7 +12,7 @@ public func acceptLeavingSome(
   _ socket: Int32, _ address: UnsafeMutableRawPointer?, _ length: UnsafeMutablePointer<UInt32>?,
   _ flags: Int32
 ) -> Int32 {
-  let descriptor = navsync_accept4(socket, address?.assumingMemoryBound(to: sockaddr.self), length, flags)
+  let descriptor = navsync_accept4(socket, address, length, flags)
   guard descriptor >= 0 else {
     // ENFILE is the same to a caller, and doesn't end libzmq.
     if errno == EMFILE { errno = ENFILE }
