@@ -93,13 +93,22 @@ package final class StoreReader {
         case .offset(let offset): offset
         case .vector(let vector): try log.offset(in: read.stack, lackedBy: vector)
         }
-      let stored = try log.read(read.stack, after: start, maximumBytes: read.maximumBytes)
+      let stored = try log.read(read.stack, after: start, maximumBytes: read.maximumBytes).flatMap(Self.sendable)
       guard read.wantsAuthorStates else {
         return .read(read, after: start, stored.map { .init(firstOffset: $0.firstOffset, batch: $0.batch) })
       }
       return .read(read, after: start, try withStates(stored, of: read.stack))
     } catch {
       return .readFailed(read, failure(error))
+    }
+  }
+
+  /// What a message has room for: a store that wasn't written by a daemon may have larger batches.
+  private static func sendable(_ stored: StoredBatch) -> [StoredBatch] {
+    var first = stored.firstOffset
+    return stored.batch.pieces(ofAtMost: Limits().message - 1024).map { piece in
+      defer { first += piece.count }
+      return StoredBatch(firstOffset: first, batch: piece, storedAt: stored.storedAt)
     }
   }
 

@@ -254,4 +254,50 @@ import WireFormat
       #expect(part.error.hasSuffix("3 events in 1 stack; 0 were new, 3 were there already\n"), "\(part.error)")
     }
   }
+
+  /// Small events, so that what stands around them counts: a batch of them fits into a message, and a daemon serves the
+  /// store. One that has larger batches, too.
+  @Test func aDaemonServesWhatWasImported() async throws {
+    try await withPrograms { programs in
+      let stack = try StackName("alice/small")
+      let device = DeviceID(high: 1, low: 2)
+      var chains = StackChains(stack: stack)
+      var records: [(dot: Dot, bytes: [UInt8])] = []
+      var lines: [UInt8] = []
+      for sequence in 1...12_000 {
+        let event = Event(
+          dot: Dot(device, sequence), context: VersionVector(),
+          timestamp: Timestamp(milliseconds: 1_772_357_400_000 + sequence, counter: 0),
+          action: .set(keep: [], values: [Value(type: "String", payload: Array("\"a page of a book\"".utf8))]))
+        records.append((event.dot, try chains.append(event)))
+        lines += JSONLines.line(event, stack: stack.description, previous: nil) + [10]
+      }
+      let folder = programs.state + "/navsync"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      try Data(lines).write(to: URL(fileURLWithPath: folder + "/x.jsonl"))
+      #expect(try programs.navsync("import", folder + "/x.jsonl", "--store", folder + "/daemon").code == 0)
+      for batch in try SQLiteLog.openReader(at: folder + "/daemon").read(stack, after: 0, maximumBytes: .max) {
+        #expect(batch.batch.bytes.count <= Limits().message - 1024)
+      }
+      let large = EventBatch(records)
+      #expect(large.bytes.count > Message.maximumSize)
+      let other = try programs.beside("other")
+      try FileManager.default.createDirectory(
+        atPath: other.state + "/navsync", withIntermediateDirectories: true)
+      let log = try SQLiteLog.open(at: other.state + "/navsync/daemon", program: "a test")
+      let head = StoredHead(device: device, sequence: 12_000, digest: chains.digest(of: device))
+      _ = try log.append([
+        LogAppend(stack: stack, policy: .merge, batch: large, heads: [head], newestTime: 1_772_357_460_000)
+      ])
+      try log.close()
+      for home in [programs, other] {
+        _ = try home.startDaemon()
+        let shown = try home.navsync("show", "alice/small")
+        #expect(shown.output.hasPrefix("alice/small  merge, 12000 events\n"), "\(shown)")
+        // With the authors' states, too.
+        #expect(try home.navsync("sync", "alice/small", "--device", "phone").code == 0)
+        #expect(try home.navsync("show", "alice/small", "--at", "6000").code == 0)
+      }
+    }
+  }
 }

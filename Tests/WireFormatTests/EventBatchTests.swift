@@ -29,4 +29,18 @@ import WireFormat
     #expect(throws: DecodeError.self) { try EventBatch(bytes: two + [2, 1, 9]) }
     #expect(throws: DecodeError.self) { try EventBatch(bytes: two.dropLast(3)) }
   }
+
+  /// In pieces that are no larger than was said, with the same events.
+  @Test func pieces() {
+    let events = (1...200).map { (dot: Dot(Self.device, $0), bytes: [UInt8](repeating: 7, count: $0)) }
+    let batch = EventBatch(events)
+    #expect(batch.pieces(ofAtMost: batch.bytes.count) == [batch])
+    let pieces = batch.pieces(ofAtMost: 1000)
+    #expect(pieces.count > 20 && pieces.allSatisfy { $0.bytes.count <= 1000 })
+    var found: [Dot] = []
+    for piece in pieces { piece.forEach { found.append($0.dot) } }
+    #expect(found == events.map(\.dot))
+    // One that is larger by itself stays whole.
+    #expect(batch.pieces(ofAtMost: 100).map(\.count).max() == 2)
+  }
 }

@@ -71,7 +71,10 @@ final class LoadedHistory {
     var timeline = Timeline(stack: history.stack, policy: history.policy)
     var progress = ProgressLine(on: console)
     do {
-      try await history.load(into: &timeline, goesOn: goesOn) { progress.update("\($0) of \(history.head) events") }
+      try await history.load(into: &timeline, goesOn: goesOn) { count in
+        // How many an export has shows at its end.
+        progress.update(count < history.head ? "\(count) of \(history.head) events" : "\(count) events")
+      }
     } catch let error as CommandError where error.code == .damage {
       problem = error
     }

@@ -23,8 +23,9 @@ final class StoreTarget: ImportTarget {
     var newestTime = 0
   }
 
-  /// What a commit holds, about: an import that is interrupted has lost no more than that.
-  private static let commitBytes = 256 << 10
+  /// What a commit holds, about: an import that is interrupted has lost no more than that. With the largest event behind
+  /// it, a batch still fits into a daemon's message.
+  private static let commitBytes = 120 << 10
 
   /// - Parameter writes: whether it is kept from others at once, if it is there.
   init(path: String, writes: Bool) throws {
@@ -71,7 +72,8 @@ final class StoreTarget: ImportTarget {
     part?.entries.append((entry.dot, entry.bytes))
     part?.heads[entry.dot.device] = entry.dot.sequence
     if let time = entry.time, time > part?.newestTime ?? 0 { part?.newestTime = time }
-    size += entry.bytes.count
+    // With what stands around an event in a batch, at most.
+    size += 32 + entry.bytes.count
     guard size >= Self.commitBytes, let part else { return }
     try close(part)
     try commit()

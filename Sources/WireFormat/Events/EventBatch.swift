@@ -189,6 +189,26 @@ public struct EventBatch: Hashable, Sendable {
     }
   }
 
+  /// Cut into batches of no more bytes each, unless it is one event that has more; itself if it has no more.
+  package func pieces(ofAtMost maximumBytes: Int) -> [EventBatch] {
+    guard bytes.count > maximumBytes else { return [self] }
+    var result: [EventBatch] = []
+    var events: [(dot: Dot, bytes: [UInt8])] = []
+    var size = 0
+    forEach { record in
+      // With its author's line, its author's place, and its length.
+      let weight = 32 + record.range.count
+      if !events.isEmpty, size + weight > maximumBytes {
+        result.append(EventBatch(events))
+        events = []
+        size = 0
+      }
+      events.append((record.dot, Array(bytes[record.range])))
+      size += weight
+    }
+    return result + [EventBatch(events)]
+  }
+
   // MARK: Numbers
 
   private static func append(_ number: Int, to bytes: inout [UInt8]) {
