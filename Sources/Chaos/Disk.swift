@@ -12,13 +12,14 @@ final class Disk {
 
   static let bytes = 192 << 20
 
-  init(image: String, folder: String, _ cleanup: Cleanup) throws {
+  /// - Parameter blockBytes: of one block, 1024 to 4096.
+  init(image: String, folder: String, blockBytes: Int, _ cleanup: Cleanup) throws {
     self.folder = folder
     self.image = image
     self.cleanup = cleanup
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try require("truncate", "--size=\(Self.bytes)", image)
-    try require("mkfs.ext4", "-q", "-F", "-m", "0", "-b", "4096", image)
+    try require("mkfs.ext4", "-q", "-F", "-m", "0", "-b", "\(blockBytes)", image)
     try mount()
   }
 

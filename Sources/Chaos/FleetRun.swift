@@ -11,7 +11,12 @@ struct FleetRun {
   let verbose: Bool
   let console: Console
 
-  var needsDisk: Bool { kinds.contains { $0.obstacle(Means(diskObstacle: "")) != nil } }
+  /// Nil without a fault that needs a disk. Small disks have small blocks, which are not all the same to SQLite.
+  func diskBlockBytes(from number: Int) -> Int? {
+    guard kinds.contains(where: { $0.obstacle(Means(diskObstacle: "")) != nil }) else { return nil }
+    var random = Randomness(seed: UInt64(seed), "disk", number)
+    return random.pick([1024, 4096])
+  }
   var needsNetwork: Bool { kinds.contains { $0.obstacle(Means(networkObstacle: "")) != nil } }
 
   func run(_ numbers: ClosedRange<Int>, in place: Place, _ summary: inout Summary) async throws {

@@ -4,6 +4,7 @@ import Glibc
 /// What a process has and has used, by /proc.
 struct ProcessSample: Sendable {
   var at = ContinuousClock.now
+  /// Of memory that is its own; what is mapped of files, such as the store's, is the system's to take back.
   var residentBytes = 0
   var threads = 0
   var descriptors = 0
@@ -20,7 +21,7 @@ struct ProcessSample: Sendable {
       let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
       return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
     }
-    residentBytes = number("VmRSS:") << 10
+    residentBytes = number("RssAnon:") << 10
     threads = number("Threads:")
     descriptors = open.count
     // After the name, which may have spaces: field 3 is the first; 14 and 15 are the times in ticks (proc(5)).

@@ -52,7 +52,10 @@ package struct RoundsCommand: RunnableCommand {
       let numbers = done + 1...min(done + fleet, rounds)
       let run = FleetRun(
         kinds: kinds, seed: seed, stopMilliseconds: stopSeconds.map { $0 * 1000 }, verbose: verbose, console: console)
-      try await Workplace.with(keep: keep, disk: run.needsDisk, network: run.needsNetwork, programs: programs) {
+      try await Workplace.with(
+        keep: keep, diskBlockBytes: run.diskBlockBytes(from: numbers.lowerBound), network: run.needsNetwork,
+        programs: programs
+      ) {
         try await run.run(numbers, in: $0, &summary)
       }
       done = numbers.upperBound

@@ -129,8 +129,8 @@ struct Soak {
       count("cuts of the wire")
     }
     if random.chance(0.01) { pause(fleet.daemon, for: Double(random.int(1...4)), "stops of the daemon for a while") }
-    // Its memory is measured in the second half, so it lives through that.
-    if now < seconds / 2 - 5, random.chance(0.015) {
+    // Its memory is measured in the second half, when its caches are full.
+    if now < seconds / 3, random.chance(0.015) {
       try await fleet.killDaemon()
       try await fleet.startDaemon()
       before = nil

@@ -10,7 +10,7 @@ package struct SoakCommand: RunnableCommand {
     name: "soak", abstract: "Run a daemon with many devices for a long time, and see whether anything grows.",
     discussion: """
       The devices act once a second, come and go, follow stacks and leave them, are killed and stopped; the wire to half of \
-      them is cut; stacks go out of use. The daemon is stopped now and then, and in the first half killed. Over the second \
+      them is cut; stacks go out of use. The daemon is stopped now and then, and in the first third killed. Over the second \
       half memory, descriptors, threads, processor and the store's bytes an event mustn't grow by more than the summary \
       says, and at the end everything that was acknowledged must be there.
       """,
@@ -49,7 +49,8 @@ package struct SoakCommand: RunnableCommand {
     console.say("seed \(seed)")
     let network = Network.obstacle()
     if let network { console.say("the wire is not cut: \(network)") }
-    let report = try await Workplace.with(keep: keep, disk: false, network: network == nil, programs: programs) {
+    let report = try await Workplace.with(keep: keep, diskBlockBytes: nil, network: network == nil, programs: programs)
+    {
       place in
       let fleet = Fleet(in: place, names: (1...max(devices, 1)).map { "device-\($0)" }) { _ in }
       var soak = Soak(fleet, seconds: minutes * 60, sampleSeconds: every, seed: seed) { console.say($0) }

@@ -4,7 +4,7 @@ import Foundation
 struct SoakSample: Encodable, Sendable {
   /// Since the soak began.
   var seconds: Double
-  /// Of the daemon.
+  /// Of the daemon's own memory.
   var residentBytes: Int
   var descriptors: Int
   var threads: Int

@@ -9,9 +9,10 @@ enum Workplace {
 
   /// - Parameters:
   ///   - keep: whether the folder stays; it does where the body throws.
+  ///   - diskBlockBytes: of a disk's blocks; nil: there is none.
   ///   - programs: the folder of the programs, nil for this one's.
   static func with<Result>(
-    keep: Bool, disk: Bool, network: Bool, programs: String?, _ body: (Place) async throws -> Result
+    keep: Bool, diskBlockBytes: Int?, network: Bool, programs: String?, _ body: (Place) async throws -> Result
   ) async throws -> Result {
     let watch = Task {
       for await number in signals([SIGINT, SIGTERM, SIGHUP]) {
@@ -30,7 +31,9 @@ enum Workplace {
     _ = cleanup.add { if !keeps.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: folder) } }
     let place = try Place(
       folder: folder, programs: try programs ?? ownFolder(),
-      disk: disk ? try Disk(image: folder + "/disk.ext4", folder: folder + "/disk", cleanup) : nil,
+      disk: try diskBlockBytes.map {
+        try Disk(image: folder + "/disk.ext4", folder: folder + "/disk", blockBytes: $0, cleanup)
+      },
       network: network ? try Network(cleanup) : nil, cleanup)
     do { return try await body(place) } catch {
       keeps.withLock { $0 = true }

@@ -12,6 +12,7 @@ struct Opening {
   init(_ folder: String, program: String, create: Bool, waitMilliseconds: Int) throws(LogError) {
     self.folder = folder
     if create { try Opening.makeFolder(folder) }
+    try Opening.checkRoom(folder)
     let path = Schema.database(in: folder)
     if !create { try Opening.checkThere(path, in: folder) }
     lock = try StoreLock(
@@ -122,6 +123,18 @@ struct Opening {
       guard write(target, buffer, count) == count else { throw .system(errno, "writing", copy) }
     }
     guard fsync(target) == 0 else { throw .system(errno, "syncing", copy) }
+  }
+
+  /// SQLite makes sure of room for the index of its write-ahead log by a byte in every 4 KiB. Where blocks are smaller the
+  /// rest of them may find none, and on a full disk that ends the process (SIGBUS), not the call.
+  private static func checkRoom(_ folder: String) throws(LogError) {
+    var disk = statvfs()
+    guard statvfs(folder, &disk) == 0, disk.f_frsize < 4096, Int(disk.f_bavail) * Int(disk.f_frsize) < 1 << 20 else {
+      return
+    }
+    throw LogError(
+      .full, about: folder,
+      "the disk is full, and its blocks are so small that a store can't be opened then; make room, then try again")
   }
 
   /// Makes a folder and those above it, for its owner alone.
