@@ -230,18 +230,21 @@ struct Redo: Hashable, Sendable {
     let ours = try old.heads(of: stack).first { $0.device == device }?.sequence ?? 0
     guard ours > 0 else { return nil }
     let common = try sharedSequence(of: device, old, log, replica)
+    let chains = replica.chains
+    // A copy's first entry says of what it is one.
+    let offset = chains.author(of: device) == device ? 0 : StackChains.copyOffset
     let runs: [EventBatch.Run]
-    if replica.chains.retired.contains(device) {
+    if chains.retired.contains(device) {
       guard common < ours else { return nil }
-      runs =
-        replica.chains.additions(for: device, entries: try old.events(of: device, in: stack, sequences: 1...ours)) ?? []
-    } else {
-      guard common < min(ours, replica.chains.vector[device]) else { return nil }
       let entries = try old.events(of: device, in: stack, sequences: 1...ours)
-      // A copy's first entry says of what it is one.
-      let isCopy = replica.chains.author(of: device) != device
-      runs = replica.chains.copy(
-        of: device, entries: entries, differingAt: common + 1 - (isCopy ? StackChains.copyOffset : 0))
+      // Whether a copy that isn't whole will have it can't be waited for: nobody else may hold it.
+      runs =
+        chains.additions(for: device, entries: entries)
+        ?? chains.copy(of: device, entries: entries, differingAt: ours - offset)
+    } else {
+      guard common < min(ours, chains.vector[device]) else { return nil }
+      let entries = try old.events(of: device, in: stack, sequences: 1...ours)
+      runs = chains.copy(of: device, entries: entries, differingAt: common + 1 - offset)
     }
     do throws(ChainFault) { try replica.takeOver(runs) } catch {
       throw LogError(.damaged, about: kept, "the history of \(device) can't be copied: \(error)")
