@@ -10,9 +10,9 @@ package struct SoakCommand: RunnableCommand {
     name: "soak", abstract: "Run a daemon with many devices for a long time, and see whether anything grows.",
     discussion: """
       The devices act once a second, come and go, follow stacks and leave them, are killed and stopped; the wire to half of \
-      them is cut; stacks go out of use. The daemon is stopped now and then, and in the first third killed. Over the second \
-      half memory, descriptors, threads, processor and the store's bytes an event mustn't grow by more than the summary \
-      says, and at the end everything that was acknowledged must be there.
+      them is cut; stacks go out of use and come back. The daemon is stopped now and then, and in the first third killed. \
+      Over the second half memory, descriptors, threads, processor and the store's bytes an event mustn't grow by more than \
+      the summary says, and at the end everything that was acknowledged must be there.
       """,
     examples: [
       CommandExample("navsync-chaos soak --minutes 30", "Half an hour with 50 devices."),

@@ -50,21 +50,22 @@ package struct Trend: Encodable, Sendable {
 extension [SoakSample] {
   /// The trends that a soak goes by, over its second half: until then caches fill.
   ///
-  /// Stacks go out of use all the time, so what is held in memory has no reason to grow with the log.
+  /// The same stacks come into use again and again, so what is held in memory has no reason to grow with the log.
   var trends: [Trend] {
     let half = suffix(from: count / 2)
     func trend(_ name: String, _ value: (SoakSample) -> Double, allowed: (Double) -> Double) -> Trend {
       Trend(name, half.map { ($0.seconds, value($0)) }, allowed: allowed)
     }
     return [
-      trend("resident memory of the daemon, MiB", { Double($0.residentBytes) / 1_048_576 }) { $0 * 0.1 + 2 },
-      trend("descriptors of the daemon", { Double($0.descriptors) }) { $0 * 0.1 + 8 },
-      trend("threads of the daemon", { Double($0.threads) }) { _ in 1 },
-      trend("processor of the daemon, %", { $0.processorShare * 100 }) { $0 * 0.25 + 2 },
-      trend("bytes of the store an event", \.storeBytesAnEvent) { $0 * 0.1 },
-      trend("write-ahead log, MiB", { Double($0.writeAheadBytes) / 1_048_576 }) { _ in 8 },
-      trend("resident memory of a device, MiB", { Double($0.deviceResidentBytes) / 1_048_576 }) { $0 * 0.1 + 2 },
-      trend("descriptors of a device", \.deviceDescriptors) { $0 * 0.1 + 2 },
+      trend("resident memory of the daemon, MiB", { Double($0.residentBytes) / 1_048_576 }, allowed: { $0 * 0.1 + 2 }),
+      trend("descriptors of the daemon", { Double($0.descriptors) }, allowed: { $0 * 0.1 + 8 }),
+      trend("threads of the daemon", { Double($0.threads) }, allowed: { _ in 1 }),
+      trend("processor of the daemon, %", { $0.processorShare * 100 }, allowed: { $0 * 0.25 + 2 }),
+      trend("bytes of the store an event", \.storeBytesAnEvent, allowed: { $0 * 0.1 }),
+      trend("write-ahead log, MiB", { Double($0.writeAheadBytes) / 1_048_576 }, allowed: { _ in 8 }),
+      trend(
+        "resident memory of a device, MiB", { Double($0.deviceResidentBytes) / 1_048_576 }, allowed: { $0 * 0.1 + 2 }),
+      trend("descriptors of a device", \.deviceDescriptors, allowed: { $0 * 0.1 + 2 }),
     ]
   }
 }
