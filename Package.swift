@@ -114,6 +114,12 @@ let package = Package(
       swiftSettings: common),
     .executableTarget(name: "navsync-chaos", dependencies: ["Chaos", "Commands"], swiftSettings: common),
 
+    // Peers of ill will, for tests and for `deploy/hostile`.
+    .target(
+      name: "HostilePeers", dependencies: ["NavigationModel", "WireFormat"], swiftSettings: common),
+    .executableTarget(
+      name: "navsync-hostile", dependencies: ["HostilePeers", "NavigationClient"], swiftSettings: common),
+
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
     .testTarget(
       name: "NavigationModelTests",
@@ -142,7 +148,8 @@ let package = Package(
       dependencies: ["Access", "KeyFiles", "NavigationModel", "TestSupport", "WireFormat", "ZeroMQ"],
       swiftSettings: common),
     .testTarget(
-      name: "ZeroMQTests", dependencies: ["Access", "Locking", "ZeroMQ", "TestSupport"], swiftSettings: common),
+      name: "ZeroMQTests", dependencies: ["Access", "HostilePeers", "Locking", "ZeroMQ", "TestSupport"],
+      swiftSettings: common),
     .testTarget(
       name: "ReplicationTests",
       dependencies: ["Access", "Replication", "WireFormat", "NavigationModel", "TestSupport"], exclude: ["Scenarios"],
@@ -150,8 +157,8 @@ let package = Package(
     .testTarget(
       name: "SyncDaemonTests",
       dependencies: [
-        "Access", "KeyFiles", "SyncDaemon", "Replication", "WireFormat", "NavigationModel", "EventLog", "ZeroMQ",
-        "TestSupport",
+        "Access", "HostilePeers", "KeyFiles", "SyncDaemon", "Replication", "WireFormat", "NavigationModel", "EventLog",
+        "ZeroMQ", "TestSupport",
       ],
       swiftSettings: common),
     .testTarget(

@@ -138,9 +138,18 @@ public protocol EventLog: EventLogReader {
   /// Keeps a fact, durably; nil removes it.
   func setFact(_ key: String, _ value: [UInt8]?) throws(LogError)
 
+  /// Keeps several facts together, durably.
+  func setFacts(_ facts: [(key: String, value: [UInt8])]) throws(LogError)
+
   /// Another reader of the same log, to be handed to another thread before its first use.
   func makeReader() throws(LogError) -> sending any EventLogReader
 
   /// Ends the log, with all that belongs to it on stable storage. The log can't be used after it.
   func close() throws(LogError)
+}
+
+extension EventLog {
+  public func setFacts(_ facts: [(key: String, value: [UInt8])]) throws(LogError) {
+    for (key, value) in facts { try setFact(key, value) }
+  }
 }

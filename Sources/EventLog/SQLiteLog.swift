@@ -75,7 +75,11 @@ public final class SQLiteLog: EventLog {
   }
 
   public func setFact(_ key: String, _ value: [UInt8]?) throws(LogError) {
-    try writing { (writer) throws(LogError) in try writer.setFact(key, value) }
+    try writing { (writer) throws(LogError) in try writer.setFacts([(key, value)]) }
+  }
+
+  public func setFacts(_ facts: [(key: String, value: [UInt8])]) throws(LogError) {
+    try writing { (writer) throws(LogError) in try writer.setFacts(facts.map { ($0.key, $0.value) }) }
   }
 
   public func makeReader() throws(LogError) -> sending any EventLogReader { try Opening.reader(of: folder) }

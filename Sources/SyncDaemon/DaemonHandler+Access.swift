@@ -48,13 +48,22 @@ extension DaemonHandler {
       core.socketReopened(where: { $0.link == nil && $0.onRouter.router == place }, at: moment)
       reopening.append(Reopening(isFeed: false, place: place, endpoint: endpoint))
     }
-    for (place, feed) in feeds.enumerated() {
-      guard let endpoint = loop.endpoint(of: feed.socket), endpoint.path == nil else { continue }
-      loop.close(feed.socket)
-      feeds[place].topics = []
-      reopening.append(Reopening(isFeed: true, place: place, endpoint: endpoint))
-    }
+    for (place, feed) in feeds.enumerated() where loop.endpoint(of: feed.socket)?.path == nil { closeFeed(place) }
     bindAgain(at: moment)
+  }
+
+  /// Closes a feed, with all that is subscribed, and binds it again.
+  mutating func reopenFeed(_ place: Int, at moment: ServerCore.Moment) {
+    closeFeed(place)
+    bindAgain(at: moment)
+  }
+
+  private mutating func closeFeed(_ place: Int) {
+    guard let endpoint = loop.endpoint(of: feeds[place].socket) else { return }
+    loop.close(feeds[place].socket)
+    feeds[place].topics = [:]
+    feeds[place].weight = 0
+    reopening.append(Reopening(isFeed: true, place: place, endpoint: endpoint))
   }
 
   /// Binds what is closed; what can't be bound, as when another program took the port, is tried again.
@@ -65,7 +74,7 @@ extension DaemonHandler {
     for again in waiting {
       do {
         var options = again.isFeed ? SocketOptions() : routerOptions
-        options.curve = try access?.curve(forFeed: again.isFeed)
+        if again.endpoint.path == nil { options.curve = try access?.curve(forFeed: again.isFeed) }
         if again.isFeed {
           feeds[again.place].socket = try loop.xpub(bind: again.endpoint, options)
         } else {

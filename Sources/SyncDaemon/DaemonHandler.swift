@@ -1,4 +1,4 @@
-import Access
+package import Access
 import EventLog
 import KeyFiles
 package import NavigationModel
@@ -34,7 +34,27 @@ package struct DaemonHandler: LoopHandler {
     var socket: SocketID
     /// Over tcp a subscription can't be authorised, so only the head is told.
     var carriesEvents: Bool
-    var topics: Set<[UInt8]> = []
+    /// What is subscribed, as far as it can be the beginning of a topic: by how many.
+    var topics: [[UInt8]: Int] = [:]
+    /// What all subscriptions take in libzmq's memory, about.
+    var weight = 0
+
+    /// Over it the feed is closed and opened again: who wants little subscribes again.
+    static let allowedWeight = 64 << 20
+
+    /// About what libzmq keeps: a node for each byte of the topic, and who wants it.
+    static func weight(of topic: [UInt8]) -> Int { topic.count * 24 + 64 }
+
+    func wants(_ topic: [UInt8]) -> Bool {
+      !topics.isEmpty && (0...topic.count).contains { topics[Array(topic.prefix($0))] != nil }
+    }
+
+    mutating func count(_ change: SubscriptionChange) {
+      weight += Self.weight(of: change.topic) * (change.isSubscribed ? 1 : -1)
+      guard change.topic.count <= FeedTopic.length else { return }
+      let count = topics[change.topic, default: 0] + (change.isSubscribed ? 1 : -1)
+      topics[change.topic] = count > 0 ? count : nil
+    }
   }
 
   /// What is open when it begins.
@@ -71,6 +91,8 @@ package struct DaemonHandler: LoopHandler {
   var changeAgainAt: Int?
   private var topics: [String: [UInt8]] = [:]
   private var stopAt: Int?
+  /// Messages that the loop dropped, as far as it was told.
+  private var dropped = 0
   /// Peers that were full in this list of actions.
   private var full: Set<ServerCore.Peer> = []
 
@@ -141,13 +163,19 @@ package struct DaemonHandler: LoopHandler {
 
   package mutating func subscriptionsChanged(_ changes: [SubscriptionChange], on socket: SocketID, at now: Moment) {
     guard let place = feeds.firstIndex(where: { $0.socket == socket }) else { return }
-    for change in changes {
-      if change.isSubscribed {
-        feeds[place].topics.insert(change.topic)
-      } else {
-        feeds[place].topics.remove(change.topic)
-      }
-    }
+    for change in changes { feeds[place].count(change) }
+    guard feeds[place].weight > Feed.allowedWeight else { return }
+    core.count("feeds_reopened")
+    log.write(
+      .warning, "a feed is closed and opened again: more is subscribed than is kept",
+      [("endpoint", loop.endpoint(of: socket).map { "\($0)" } ?? "")])
+    reopenFeed(place, at: ServerCore.Moment(now))
+  }
+
+  package mutating func muted(_ peer: Peer, key: PublicKey?, on socket: SocketID, at now: Moment) {
+    guard let router = routers.firstIndex(of: socket) else { return }
+    core.peerFlooded(
+      ServerCore.Peer(peer, on: router), as: key.map(Principal.key) ?? .local, at: ServerCore.Moment(now))
   }
 
   package mutating func connectionsChanged(_ events: [ConnectionEvent], on socket: SocketID, at now: Moment) {
@@ -162,6 +190,10 @@ package struct DaemonHandler: LoopHandler {
         log.write(
           .error, "a connection could not be accepted; the limit of open files may be too low",
           [("endpoint", event.address), ("error", "\(number)")])
+      case .surplusEnded:
+        core.count("connections_ended")
+        log.write(
+          .warning, "a connection was ended: there are more than this daemon takes", [("endpoint", event.address)])
       case .handshakeFailed(.notAuthorised): break  // The gate counts and says it.
       case .handshakeFailed:
         core.count("handshakes_failed")
@@ -178,12 +210,22 @@ package struct DaemonHandler: LoopHandler {
     if let reopenAt, reopenAt <= now.monotonic { bindAgain(at: moment) }
     changeKeys(at: moment)
     if let access { core.report("handshakes_refused", access.refusedHandshakes) }
+    tellOfDropped()
     linkTimers(at: moment)
     carryOut(at: moment)
     reportLinks(at: moment)
     guard let stopAt, core.isQuiet || now.monotonic >= stopAt else { return }
     if !core.isQuiet { log.write(.warning, "stopped with appends that were not answered") }
     loop.stop()
+  }
+
+  /// What the loop drops isn't told of one by one.
+  private mutating func tellOfDropped() {
+    guard loop.malformed + loop.mutedMessages > dropped else { return }
+    if loop.malformed > 0 { core.report("messages_misframed", loop.malformed) }
+    if loop.mutedMessages > 0 { core.report("messages_muted", loop.mutedMessages) }
+    dropped = loop.malformed + loop.mutedMessages
+    log.write(.info, "messages dropped: they aren't framed as ours, or of a peer that was cut off")
   }
 
   package mutating func stopping(at now: Moment) {
@@ -252,7 +294,7 @@ package struct DaemonHandler: LoopHandler {
 
   private mutating func publish(_ message: EventsMessage) {
     guard feeds.contains(where: { !$0.topics.isEmpty }), let topic = topic(of: message.stack) else { return }
-    for feed in feeds where feed.topics.contains(where: { topic.starts(with: $0) }) {
+    for feed in feeds where feed.wants(topic) {
       var frame = Frame(body(message, feed))
       core.count(loop.publish(&frame, topic: topic, on: feed.socket) == .sent ? "feed_published" : "feed_dropped")
     }

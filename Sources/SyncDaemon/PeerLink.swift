@@ -200,7 +200,7 @@ extension DaemonHandler {
         connect(place, at: moment)
       case .refused(let reason): links[place].core.handshakeRefused(reason: reason, at: moment)
       }
-    case .retrying, .acceptFailed: break
+    case .retrying, .acceptFailed, .surplusEnded: break
     }
     carryOut(at: moment)
   }

@@ -131,8 +131,8 @@ private func openLog(_ store: SyncDaemonOptions.Store) throws(LogError) -> OpenL
   }
 }
 
-/// The thread that commits. Facts come after commits, one at a time: each takes a sync of its own, and when a whole fleet
-/// says its names at once nobody's events wait for that.
+/// The thread that commits. Facts come after commits, some at a time with a sync of their own: when a whole fleet says its
+/// names at once nobody's events wait for that.
 ///
 /// Unchecked: one thread at a time uses it, its own (``run(_:)``) or the one that stands in while that one waits in
 /// ``JobQueue/next(waits:)``; the queue's lock, which each passes before and after, makes what one wrote seen by the other.
@@ -160,16 +160,16 @@ final class StoreWriter: @unchecked Sendable {
         case .keep(let key, let value): facts[key] = value
         }
       }
-      if let (key, value) = facts.popFirst() { keep(key, value) }
+      if !facts.isEmpty { keep(facts.prefix(Self.factsTogether).map { ($0.key, $0.value) }) }
     }
     // The end is near; a name that isn't kept is said again.
-    for (key, value) in facts.sorted(by: { Self.weight($0.key) < Self.weight($1.key) }).prefix(Self.factsAtTheEnd) {
-      keep(key, value)
-    }
+    let last = facts.sorted { Self.weight($0.key) < Self.weight($1.key) }.prefix(Self.factsTogether)
+    if !last.isEmpty { keep(last.map { ($0.key, $0.value) }) }
     do { try log.close() } catch { lines.write(.error, "the log didn't close well", [("problem", "\(error)")]) }
   }
 
-  private static let factsAtTheEnd = 64
+  /// Kept with one sync, which commits wait for.
+  private static let factsTogether = 64
 
   private static func weight(_ key: String) -> Int { key.hasPrefix(DeviceNameFact.prefix) ? 1 : 0 }
 
@@ -192,11 +192,15 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  private func keep(_ key: String, _ value: [UInt8]) {
+  private func keep(_ some: [(key: String, value: [UInt8])]) {
+    for (key, _) in some { facts[key] = nil }
     do {
-      try log.setFact(key, value)
+      try log.setFacts(some)
     } catch {
-      lines.write(.warning, "a fact could not be kept", [("key", key), ("problem", "\(error)")])
+      let keys = some.prefix(3).map(\.key).joined(separator: " ")
+      lines.write(
+        .warning, "facts could not be kept",
+        [("facts", "\(some.count)"), ("among_them", keys), ("problem", "\(error)")])
     }
   }
 }

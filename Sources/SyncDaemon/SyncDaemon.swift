@@ -46,6 +46,7 @@ public final class SyncDaemon: Sendable {
         let sockets = try Self.bind(options, access, on: loop)
         bound.withLock { $0 = Bound(endpoints: sockets.endpoints, feed: sockets.feedEndpoints) }
         let core = Self.core(options, access, threads, sockets.endpoints, sockets.feedEndpoints)
+        loop.connectionLimit = core.configuration.maximumSessions - Loop.connectionsSpared
         let links = Self.links(options, access?.folder, core.configuration)
         return DaemonHandler(
           loop, sockets, core, links: links, threads, options.log, access: access, ended: ended)
@@ -165,8 +166,11 @@ public final class SyncDaemon: Sendable {
     configuration.endpoints = endpoints.map(\.description)
     configuration.startedAt = Moment.now().wall
     configuration.newestTime = max(time, opened.newestTime)
-    // A connection takes one file; some are left for the log and the rest.
-    configuration.maximumSessions = min(options.maximumSessions, max(ProcessSetup.prepare() - 64, 16))
+    // A connection takes one file; some are left for the log and the rest, and for those that are accepted before they
+    // are ended.
+    let files = ProcessSetup.prepare()
+    configuration.maximumSessions =
+      min(options.maximumSessions, max(files - 64 - files / 8, 16)) + Loop.connectionsSpared
     var core = ServerCore(
       configuration, names: DeviceNameFact.names(in: opened.facts), access: access?.rules ?? AccessRules(),
       owners: OwnerFact.owners(in: opened.facts))

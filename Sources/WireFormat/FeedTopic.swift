@@ -7,7 +7,10 @@ public enum FeedTopic {
   /// The form of topics and bodies.
   public static let version: UInt8 = 1
 
-  /// The topic of one stack: 25 bytes.
+  /// Bytes of a stack's topic.
+  public static let length = 25
+
+  /// The topic of one stack: ``length`` bytes.
   public static func topic(of stack: StackName) -> [UInt8] {
     prefix(of: stack.space) + digest(of: stack.description, count: 16)
   }

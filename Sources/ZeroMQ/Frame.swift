@@ -41,6 +41,12 @@ public struct Frame: ~Copyable {
     withUnsafePointer(to: raw) { zmq_msg_size($0) }
   }
 
+  /// Of the connection that it came over (zmq_msg_get(3), `ZMQ_SRCFD`); nil of a frame that didn't come.
+  var descriptor: Int32? {
+    let number = withUnsafePointer(to: raw) { zmq_msg_get($0, ZMQ_SRCFD) }
+    return number >= 0 ? number : nil
+  }
+
   /// Whether another frame of the same message follows.
   var hasMore: Bool {
     withUnsafePointer(to: raw) { zmq_msg_more($0) != 0 }

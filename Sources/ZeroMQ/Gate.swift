@@ -69,7 +69,7 @@ public final class Gate: Hashable, Sendable {
         switch event.change {
         case .handshakeFailed(.notAuthorised(status: Authenticator.refusal)): return
         case .connected: throw failed("a key that nobody knows was let in; this libzmq can't be trusted with a network")
-        case .handshakeFailed, .disconnected, .retrying, .acceptFailed: break
+        case .handshakeFailed, .disconnected, .retrying, .acceptFailed, .surplusEnded: break
         }
       }
       // The server's reports have to be read, or libzmq waits.

@@ -15,9 +15,9 @@ struct ReceivedBatch: ~Copyable {
   ) {
     switch place.kind {
     case .router:
-      readPeers(place, loop)
+      readPeers(place, loop, &handler, now)
       if !peers.isEmpty { handler.received(peers, on: place.id, at: now) }
-      peers.removeAll(keepingCapacity: true)
+      peers = []
     case .dealer:
       readBodies(place, loop)
       if !bodies.isEmpty { handler.received(bodies, on: place.id, at: now) }
@@ -34,21 +34,35 @@ struct ReceivedBatch: ~Copyable {
     }
   }
 
-  private mutating func readPeers(_ place: OpenSocket, _ loop: Loop) {
-    for _ in 0..<Loop.batchLimit {
-      guard place.socket.receive(into: &head) else { return }
+  /// Reads more than it hands over, so that nothing waits in libzmq, whose queues have no bound.
+  private mutating func readPeers<Handler: LoopHandler>(
+    _ place: OpenSocket, _ loop: Loop, _ handler: inout Handler, _ now: Moment
+  ) {
+    for _ in 0..<Loop.readLimit {
+      guard place.socket.receive(into: &head) else { break }
       let peer = head.withBytes { Peer(routingID: $0) }
       guard head.hasMore, place.socket.receive(into: &body) else {
         loop.malformed += 1
         continue
       }
+      place.heard(body)
+      if let peer, place.inbox.isMuted(peer) {
+        loop.mutedMessages += 1
+        if place.inbox.endsNow(peer), let descriptor = body.descriptor { place.end(descriptor) }
+        _ = skipRest(of: place)
+        continue
+      }
       let key = place.isGated ? body.user() : nil
-      if !skipRest(of: place), let peer, key != nil || !place.isGated {
-        peers.append(PeerMessage(peer: peer, key: key, body: body.bytes()))
-      } else {
+      let bytes = body.bytes()
+      guard !skipRest(of: place), let peer, key != nil || !place.isGated else {
         loop.malformed += 1
+        continue
+      }
+      if let muted = place.inbox.add(PeerMessage(peer: peer, key: key, body: bytes)) {
+        handler.muted(muted.peer, key: muted.key, on: place.id, at: now)
       }
     }
+    peers = place.inbox.take(Loop.batchLimit)
   }
 
   private mutating func readBodies(_ place: OpenSocket, _ loop: Loop) {
@@ -77,6 +91,7 @@ struct ReceivedBatch: ~Copyable {
     var changes: [SubscriptionChange] = []
     for _ in 0..<Loop.batchLimit {
       guard place.socket.receive(into: &body) else { break }
+      place.heard(body)
       // One frame of 0 or 1 and the topic; anything else is a message of an XSUB, which nobody asked for.
       if skipRest(of: place) { continue }
       body.withBytes { bytes in

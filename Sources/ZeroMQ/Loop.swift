@@ -5,10 +5,19 @@ import Synchronization
 /// The sockets of one thread. A handler gets it when it is created, keeps it, and uses it on that thread only.
 public final class Loop {
   /// The most messages that one call brings from one socket, so that none starves the others.
-  public static let batchLimit = 512
+  public static let batchLimit = 64
+  /// The most that are read of one socket in a turn.
+  static let readLimit = 2048
 
   /// Messages dropped because they weren't framed as ours are: more frames, or a routing id that the peer chose.
   public internal(set) var malformed = 0
+  /// Messages dropped because their peers were muted.
+  public internal(set) var mutedMessages = 0
+
+  /// The most connections that bound sockets have, of all together; more are ended as they come. Nil for no limit. A path
+  /// in the file system has ``connectionsSpared`` more, so that a look at a crowded daemon is possible.
+  public var connectionLimit: Int?
+  public static let connectionsSpared = 32
 
   var open: [OpenSocket] = []
   var places: [SocketID: OpenSocket] = [:]
@@ -90,7 +99,7 @@ public final class Loop {
       // `polled` is in the order of `items`; what a handler opens or closes meanwhile changes `open` only.
       for (index, place) in polled.enumerated() where place.isOpen {
         let events = Int32(items[1 + 2 * index].revents)
-        if events & ZMQ_POLLIN != 0 { batch.read(place, self, &handler, now) }
+        if events & ZMQ_POLLIN != 0 || !place.inbox.isEmpty { batch.read(place, self, &handler, now) }
         if events & ZMQ_POLLOUT != 0, place.isOpen, place.awaitsRoom {
           place.awaitsRoom = false
           hasChanged = true
@@ -100,6 +109,7 @@ public final class Loop {
       for (index, place) in polled.enumerated() where place.isOpen && items[2 + 2 * index].revents != 0 {
         let events = place.drainMonitor()
         if !events.isEmpty { handler.connectionsChanged(events, on: place.id, at: now) }
+        endSurplus(&handler, now)
       }
       handler.turnEnded(at: now)
     }
@@ -129,8 +139,26 @@ public final class Loop {
     while true {
       var timeout = -1
       if let deadline { timeout = min(max(deadline - Moment.now().monotonic, 0), 60_000) }
+      if open.contains(where: { !$0.inbox.isEmpty }) { timeout = 0 }
       if zmq_poll(&items, Int32(items.count), timeout) >= 0 { return }
       precondition(zmq_errno() == EINTR, "polling failed: \(String(cString: zmq_strerror(zmq_errno())))")
+    }
+  }
+
+  /// Ends connections over the limit: those that never said anything first.
+  private func endSurplus<Handler: LoopHandler>(_ handler: inout Handler, _ now: Moment) {
+    guard let connectionLimit else { return }
+    for (isPath, limit) in [(false, connectionLimit), (true, connectionLimit + Self.connectionsSpared)] {
+      while open.reduce(0, { $0 + $1.connections }) > limit {
+        let candidates = open.compactMap { place in
+          (place.endpoint.path != nil) == isPath ? place.firstToEnd.map { (place, $0) } : nil
+        }
+        let silent = candidates.filter(\.1.isSilent).min { $0.1.number < $1.1.number }
+        guard let (place, first) = silent ?? candidates.max(by: { $0.1.number < $1.1.number }) else { break }
+        place.end(first.descriptor)
+        let event = ConnectionEvent(change: .surplusEnded, address: place.endpoint.description)
+        handler.connectionsChanged([event], on: place.id, at: now)
+      }
     }
   }
 

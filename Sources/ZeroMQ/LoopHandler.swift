@@ -100,6 +100,9 @@ public protocol LoopHandler: SendableMetatype {
   mutating func commands(_ commands: [Command], at now: Moment)
   /// Messages at a ROUTER, at most ``Loop/batchLimit``.
   mutating func received(_ messages: [PeerMessage], on socket: SocketID, at now: Moment)
+  /// A peer of a ROUTER sends far more than is handed over: what it sent is dropped, and its
+  /// connection is ended.
+  mutating func muted(_ peer: Peer, key: PublicKey?, on socket: SocketID, at now: Moment)
   /// Messages at a DEALER, at most ``Loop/batchLimit``.
   mutating func received(_ messages: [[UInt8]], on socket: SocketID, at now: Moment)
   /// Messages at a SUB, at most ``Loop/batchLimit``.
@@ -121,6 +124,7 @@ extension LoopHandler {
   public var deadline: Int? { nil }
   public mutating func commands(_ commands: [Command], at now: Moment) {}
   public mutating func received(_ messages: [PeerMessage], on socket: SocketID, at now: Moment) {}
+  public mutating func muted(_ peer: Peer, key: PublicKey?, on socket: SocketID, at now: Moment) {}
   public mutating func received(_ messages: [[UInt8]], on socket: SocketID, at now: Moment) {}
   public mutating func published(_ publications: [Publication], on socket: SocketID, at now: Moment) {}
   public mutating func subscriptionsChanged(_ changes: [SubscriptionChange], on socket: SocketID, at now: Moment) {}

@@ -13,6 +13,8 @@ public struct ConnectionEvent: Hashable, Sendable {
     case handshakeFailed(HandshakeFailure)
     /// A connection couldn't be accepted, by the error's number; `EMFILE` means too few file descriptors.
     case acceptFailed(Int32)
+    /// A connection was ended because there were more than ``Loop/connectionLimit``.
+    case surplusEnded
   }
 
   public var change: Change
@@ -44,6 +46,10 @@ struct Monitor: ~Copyable {
   private let address: Endpoint
   private var watched: UnsafeMutableRawPointer?
   private var isReporting = false
+  /// Connections that were accepted and are open: the descriptor, and which of all it was.
+  private(set) var accepted: [Int32: Int] = [:]
+  /// Of these, those that nothing came from.
+  private(set) var silent: [Int32: Int] = [:]
 
   /// - Parameter number: one of its own for each monitor of the process.
   init(number: Int) throws(ZeroMQError) {
@@ -63,8 +69,8 @@ struct Monitor: ~Copyable {
   mutating func watch(_ socket: borrowing Socket) throws(ZeroMQError) {
     let events =
       ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_ACCEPT_FAILED
-      | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
-      | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_MONITOR_STOPPED
+      | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL
+      | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_MONITOR_STOPPED
     guard zmq_socket_monitor(socket.handle, address.description, events) == 0 else {
       throw .last("monitor", about: address.description)
     }
@@ -93,6 +99,27 @@ struct Monitor: ~Copyable {
     return true
   }
 
+  /// Ends a connection that was accepted.
+  ///
+  /// The descriptor is libzmq's. If it closed it a moment ago, and something else has the number, then that is no socket,
+  /// and nothing happens, or it is a connection as well, which is made again and loses nothing.
+  mutating func end(_ descriptor: Int32) {
+    guard accepted[descriptor] != nil else { return }
+    forget(descriptor)
+    shutdown(descriptor, Int32(SHUT_RDWR))
+  }
+
+  private mutating func forget(_ descriptor: Int32) {
+    accepted[descriptor] = nil
+    silent[descriptor] = nil
+  }
+
+  /// Something came over a connection.
+  mutating func heard(_ frame: borrowing Frame) {
+    guard !silent.isEmpty, let descriptor = frame.descriptor else { return }
+    silent[descriptor] = nil
+  }
+
   /// Reads what libzmq reported. Never waits.
   mutating func drain(into events: inout [ConnectionEvent]) {
     var head = Frame()
@@ -105,7 +132,15 @@ struct Monitor: ~Copyable {
           Int32(bytes.loadUnaligned(as: UInt16.self)), bytes.loadUnaligned(fromByteOffset: 2, as: Int32.self)
         )
       }
-      if event == ZMQ_EVENT_MONITOR_STOPPED { isReporting = false }
+      switch event {
+      case ZMQ_EVENT_MONITOR_STOPPED: isReporting = false
+      case ZMQ_EVENT_ACCEPTED:
+        accepted[value] = Loop.nextNumber()
+        silent[value] = accepted[value]
+      // libzmq tells of it before it closes the descriptor.
+      case ZMQ_EVENT_DISCONNECTED: forget(value)
+      case _: break
+      }
       guard let change = Self.change(event, value) else { continue }
       events.append(ConnectionEvent(change: change, address: String(decoding: address.bytes(), as: UTF8.self)))
     }

@@ -13,6 +13,8 @@ final class OpenSocket {
   private var isBound = false
   private(set) var isOpen = true
   var awaitsRoom = false
+  /// Of a ROUTER.
+  var inbox = Inbox()
 
   var kind: Socket.Kind { socket.kind }
   /// Whether each connection is some key's.
@@ -40,6 +42,20 @@ final class OpenSocket {
     endpoint = try socket.lastEndpoint()
     isBound = true
   }
+
+  /// Connections that were accepted and are open.
+  var connections: Int { monitor.accepted.count }
+
+  /// Something came, in this frame.
+  func heard(_ frame: borrowing Frame) { monitor.heard(frame) }
+
+  /// The connection that is ended first when there are too many: the oldest that never said anything, or the newest.
+  var firstToEnd: (descriptor: Int32, isSilent: Bool, number: Int)? {
+    if let (descriptor, number) = monitor.silent.min(by: { $0.value < $1.value }) { return (descriptor, true, number) }
+    return monitor.accepted.max { $0.value < $1.value }.map { ($0.key, false, $0.value) }
+  }
+
+  func end(_ descriptor: Int32) { monitor.end(descriptor) }
 
   /// Reads the monitor.
   func drainMonitor() -> [ConnectionEvent] {

@@ -5,6 +5,9 @@ import Glibc
 public struct SocketOptions: Hashable, Sendable {
   /// The largest message of the protocol, in bytes; senders check it, since a receiver drops the connection.
   public static let largestMessage = 256 << 10
+  /// Bytes of the largest frame at an XPUB. libzmq keeps a node for each byte of a topic; the frames of CURVE's handshake
+  /// are the largest that have to come through.
+  static let largestSubscription = 512
   /// What CURVE adds to a frame, with room to spare, in bytes.
   static let framing = 512
 
@@ -21,8 +24,6 @@ public struct SocketOptions: Hashable, Sendable {
   /// Messages that wait to be sent for each peer; nil is the protocol's: 256 for ROUTER, no limit for SUB (whose
   /// subscriptions beyond a limit would vanish), libzmq's 1,000 else.
   public var sendLimit: Int?
-  /// Messages received and not read for each peer; nil is the protocol's: 256 for ROUTER, 1,000 else.
-  public var receiveLimit: Int?
   /// Nil: in plain text, from and to anybody who can reach the endpoint.
   public var curve: Curve?
 
@@ -36,7 +37,12 @@ extension Socket {
   /// Sets the options. The calls can only fail for values out of range, which is a fault of the caller's.
   borrowing func set(_ options: SocketOptions, for endpoint: Endpoint) throws(ZeroMQError) {
     try set(ZMQ_LINGER, 0)
-    try set(ZMQ_MAXMSGSIZE, large: Int64(options.largestFrame))
+    // No limit, and only that is safe. With one a peer can end this process: when its queue is full, libzmq 4.3.4 stops to
+    // read the connection; if that is then reset, the engine waits for the queue to be read, and a heartbeat's timer or a
+    // PING among what it read before makes it write, which it asserts not to (`stream_engine_base.cpp`, `out_event`).
+    // `Inbox` bounds what waits instead.
+    try set(ZMQ_RCVHWM, 0)
+    try set(ZMQ_MAXMSGSIZE, large: Int64(kind == .xpub ? SocketOptions.largestSubscription : options.largestFrame))
     try set(ZMQ_HANDSHAKE_IVL, options.handshakeMilliseconds)
     try set(ZMQ_HEARTBEAT_IVL, options.heartbeatMilliseconds)
     try set(ZMQ_HEARTBEAT_TIMEOUT, options.heartbeatTimeoutMilliseconds)
@@ -61,18 +67,18 @@ extension Socket {
       try set(ZMQ_ROUTER_MANDATORY, 1)
       try set(ZMQ_ROUTER_HANDOVER, 0)
       try set(ZMQ_SNDHWM, options.sendLimit ?? 256)
-      try set(ZMQ_RCVHWM, options.receiveLimit ?? 256)
     case .dealer:
       // Nothing is queued for a connection that isn't there: what a new session says comes first.
       try set(ZMQ_IMMEDIATE, 1)
       try set(ZMQ_SNDHWM, options.sendLimit ?? 1000)
-      try set(ZMQ_RCVHWM, options.receiveLimit ?? 1000)
-    case .xpub, .pair, .rep:
+    case .xpub:
+      // All that is subscribed is told, also what is subscribed already: it is to be counted.
+      try set(ZMQ_XPUB_VERBOSER, 1)
       try set(ZMQ_SNDHWM, options.sendLimit ?? 1000)
-      try set(ZMQ_RCVHWM, options.receiveLimit ?? 1000)
+    case .pair, .rep:
+      try set(ZMQ_SNDHWM, options.sendLimit ?? 1000)
     case .sub:
       try set(ZMQ_SNDHWM, options.sendLimit ?? 0)
-      try set(ZMQ_RCVHWM, options.receiveLimit ?? 1000)
     }
   }
 

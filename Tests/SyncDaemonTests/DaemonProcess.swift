@@ -12,13 +12,17 @@ final class DaemonProcess {
   private(set) var ready = ""
 
   /// Starts it, and waits until it serves or has ended.
-  init(_ arguments: [String], in folder: URL, environment: [String: String] = [:]) throws {
+  ///
+  /// - Parameter files: how many files it may have open.
+  init(
+    _ arguments: [String], in folder: URL, files: Int? = nil, environment: [String: String] = [:]
+  ) throws {
     errorPath = folder.appendingPathComponent("log-\(UUID().uuidString)").path
     let program = try BuiltProgram.url("navsyncd").path
     try #require(FileManager.default.isExecutableFile(atPath: program), "navsyncd is built beside the tests")
     _ = FileManager.default.createFile(atPath: errorPath, contents: nil)
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = arguments
+    process.executableURL = URL(fileURLWithPath: files == nil ? program : "/usr/bin/prlimit")
+    process.arguments = (files.map { ["--nofile=\($0):\($0)", program] } ?? []) + arguments
     process.environment = environment.merging(["PATH": "/usr/bin:/bin", "HOME": folder.path]) { one, _ in one }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output

@@ -1,4 +1,5 @@
 import Foundation
+import HostilePeers
 import NavigationModel
 import SyncDaemon
 import TestSupport

@@ -59,7 +59,7 @@ final class TestClient {
         switch event.change {
         case .handshakeFailed(.notAuthorised(status: 400)): return true
         case .connected: return false
-        case .handshakeFailed, .disconnected, .retrying, .acceptFailed: break
+        case .handshakeFailed, .disconnected, .retrying, .acceptFailed, .surplusEnded: break
         }
       }
       sched_yield()

@@ -22,6 +22,7 @@ public struct FieldReport: TestTrait, SuiteTrait {
     36: "the first update after joining was missed: never",
     37: "a cable pulled for a minute lost messages: all arrive after",
     38: "everyone reconnecting at once drowned the server: jitter",
+    39: "out of file descriptors, 100 % CPU: connections are capped below the limit, a clear error",
     40: "a second daemon took over the socket path in silence: it refuses to start and says who holds it",
     41: "standard output closed at start, crash later: safe",
     42: "a signal during a system call ended the loop: retried",

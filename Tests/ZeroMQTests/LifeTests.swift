@@ -1,4 +1,5 @@
 import Foundation
+import HostilePeers
 import Locking
 import TestSupport
 import Testing

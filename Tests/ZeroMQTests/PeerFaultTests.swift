@@ -1,4 +1,6 @@
 import Foundation
+import HostilePeers
+import Locking
 import TestSupport
 import Testing
 
@@ -90,5 +92,55 @@ struct PeerFaultTests {
     #expect(try await server.peerMessage().body == [2])
     #expect(try await server.call { $0.loop.malformed } == 1)
     withExtendedLifetime((first, second)) {}
+  }
+
+  /// With a receiver's high-water mark the process is aborted here: libzmq's engine answers the PING after the connection
+  /// was reset, which it asserts not to.
+  @Test("A flood with a PING in it, and a reset, while nobody reads")
+  func floodAndReset() async throws {
+    await #expect(processExitsWith: .success) {
+      let server = try TestLoop()
+      let (_, endpoint) = try await server.router("tcp://127.0.0.1:0")
+      let ping: [UInt8] = [4, 7, 4] + Array("PING".utf8) + [0, 0]
+      let flood = ([[UInt8]](repeating: RawPeer.message([9]), count: 600) + [ping]).flatMap { $0 }
+      for _ in 0..<20 {
+        let gate = Locked(false)
+        server.loop.mailbox.post(.run { _ in gate.wait { $0 ? () : nil } })
+        for _ in 0..<5 {
+          let peer = try RawPeer.dealer(to: endpoint, sending: [9])
+          for _ in 0..<4 { peer.send(flood) }
+          // The other side's kernel has it, and libzmq's thread reads on while the loop doesn't.
+          peer.waitUntilTaken()
+          peer.reset()
+        }
+        gate.change { $0 = true }
+        _ = try await server.call { $0.loop.malformed }
+      }
+      let last = try RawPeer.dealer(to: endpoint, sending: [99])
+      while try await server.peerMessage().body != [99] {}
+      withExtendedLifetime(last) {}
+    }
+  }
+
+  @Test("Of more connections than there may be, those that say nothing go first")
+  func surplus() async throws {
+    let server = try TestLoop()
+    let (_, endpoint) = try await server.router("tcp://127.0.0.1:0")
+    try await server.call { $0.loop.connectionLimit = 50 }
+    let speaking = try (0..<20).map { try RawPeer.dealer(to: endpoint, sending: [UInt8($0)]) }
+    var heard: Set<UInt8> = []
+    while heard.count < 20 { heard.insert(try await server.peerMessage().body[0]) }
+    var silent: [RawConnection] = []
+    for _ in 0..<120 { silent.append(try RawPeer.connect(to: endpoint, sending: RawPeer.greeting + RawPeer.ready())) }
+    for _ in 0..<90 { try await server.change(.surplusEnded) }
+    for peer in silent[..<90] { peer.waitForEnd() }
+    // Who comes now gets in, in the place of one that is silent.
+    let late = try RawPeer.dealer(to: endpoint, sending: [77])
+    while try await server.peerMessage().body != [77] {}
+    for (number, peer) in speaking.enumerated() { peer.send(RawPeer.message([UInt8(100 + number)])) }
+    heard = []
+    while heard.count < 20 { heard.insert(try await server.peerMessage().body[0]) }
+    #expect(heard == Set(100..<120))
+    withExtendedLifetime((speaking, silent, late)) {}
   }
 }

@@ -143,7 +143,7 @@ private struct Exchange: LoopHandler {
             "not authorised: what answers at \(endpoint) hasn't the key that the code names; is the code of that daemon?"
           )
         }
-      case .disconnected, .retrying, .acceptFailed: break
+      case .disconnected, .retrying, .acceptFailed, .surplusEnded: break
       }
     }
   }

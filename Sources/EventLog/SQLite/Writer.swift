@@ -90,16 +90,20 @@ final class Writer {
     if let failure { throw failure }
   }
 
-  func setFact(_ key: String, _ value: [UInt8]?) throws(LogError) {
+  /// In one transaction; nil removes a fact.
+  func setFacts(_ facts: [(key: String, value: [UInt8]?)]) throws(LogError) {
     try transaction { () throws(LogError) in
-      guard let value else {
-        removeFact.bind(1, key)
-        return try removeFact.run()
+      for (key, value) in facts {
+        guard let value else {
+          removeFact.bind(1, key)
+          try removeFact.run()
+          continue
+        }
+        setFact.bind(1, key)
+        setFact.bind(2, value)
+        setFact.bind(3, checksum(of: key, value))
+        try setFact.run()
       }
-      setFact.bind(1, key)
-      setFact.bind(2, value)
-      setFact.bind(3, checksum(of: key, value))
-      try setFact.run()
     }
   }
 

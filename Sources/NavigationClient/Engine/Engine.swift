@@ -217,7 +217,7 @@ struct Engine: LoopHandler {
           connect(at: now)
         case .refused(let reason): core.handshakeRefused(reason: reason, now: now.monotonic)
         }
-      case .retrying, .acceptFailed: break
+      case .retrying, .acceptFailed, .surplusEnded: break
       }
       carryOut(at: now)
       if self.socket != socket { return }

@@ -194,6 +194,7 @@ extension ServerCore {
       }
     }
     access = rules
+    for case .key(let key) in budgets.keys where !rules.knows(key) { budgets[.key(key)] = nil }
     let changed = Set((gone + new).map(\.key))
     for (peer, session) in sessions.sorted(by: { $0.key.number < $1.key.number }) {
       guard case .key(let key) = session.principal, changed.contains(key) else { continue }

@@ -21,7 +21,7 @@ extension ServerCore {
       let detail = "\(append.events.count) events; at most \(configuration.limits.eventsAnAppend) go into one append"
       return reject(first, slot, .tooMany, detail, to: peer, at: moment)
     }
-    guard backlog + bytes <= configuration.maximumBacklog else {
+    guard hasRoom(for: bytes, of: peer) else {
       return reject(first, slot, .busy, "too much waits for the disk; try again", to: peer, at: moment)
     }
     guard (1...Dot.maximumSequence - append.events.count).contains(append.firstSequence) else {
@@ -32,12 +32,12 @@ extension ServerCore {
       previous: sessions[peer]?.isLink == true ? nil : append.previous,
       events: append.events, bytes: bytes)
     guard stacks[slot]!.parked[append.device] == nil else {
-      backlog += bytes
+      hold(bytes, of: peer)
       stacks[slot]!.parked[append.device]!.append(run)
       return
     }
     if !admit(run, policy: append.policy, slot, at: moment) {
-      backlog += bytes
+      hold(bytes, of: peer)
       stacks[slot]!.parked[append.device] = FIFO(run)
       compareNext(of: append.device, slot)
     }
@@ -136,7 +136,7 @@ extension ServerCore {
     if group.open[slot] == nil { stacks[slot]!.batches += 1 }
     group.open[slot, default: Group.Open()].add(run, taken, size, isFirst: isFirst, from: peer)
     group.bytes += size
-    if peer != Self.nobody { backlog += size }
+    if peer != Self.nobody { hold(size, of: peer) }
     newestTime = max(newestTime, taken.newestTime)
     return taken
   }
@@ -267,7 +267,7 @@ extension ServerCore {
     for slot in slots.sorted() {
       for device in stacks[slot]!.parked.keys.sorted() {
         while let run = stacks[slot]!.parked[device]!.popFirst() {
-          backlog -= run.bytes
+          letGo(run.bytes, of: run.peer)
           tell(run.peer, slot, Dot(run.device, run.firstSequence))
         }
       }
@@ -287,7 +287,7 @@ extension ServerCore {
   }
 
   private mutating func release(_ part: Group.Part) {
-    backlog -= part.bytes
+    for (peer, bytes) in part.bytes { letGo(bytes, of: peer) }
     stacks[part.slot]!.batches -= 1
   }
 }

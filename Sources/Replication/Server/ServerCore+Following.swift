@@ -34,7 +34,7 @@ extension ServerCore {
     case .vector(let heads):
       var held = VersionVector()
       for head in heads {
-        guard held.raise(head.device, to: head.sequence) else {
+        guard held[head.device] == 0, held.raise(head.device, to: head.sequence) else {
           return refuseFollow(slot, .malformed, "the numbers of what is held can't be", from: peer, at: moment)
         }
       }
@@ -106,13 +106,13 @@ extension ServerCore {
 
   mutating func unfollowReceived(_ unfollow: Unfollow, from peer: Peer, at moment: Moment) {
     guard let slot = slots[unfollow.stack] else { return }
-    var released = 0
+    var released: [Stack.Waiting] = []
     stacks[slot]!.waiting.removeAll { waiting in
       guard waiting.peer == peer, case .follow = waiting.message else { return false }
-      released += waiting.bytes
+      released.append(waiting)
       return true
     }
-    backlog -= released
+    for waiting in released { endWaiting(waiting) }
     endComparison(slot, of: peer)
     guard sessions[peer]!.follows.removeValue(forKey: slot) != nil else { return }
     if sessions[peer]!.shown[slot] != nil {

@@ -88,7 +88,7 @@ extension ServerCore {
       guard stacks[slot]!.isLoaded else {
         // It is read anew, and looked at then.
         endComparison(slot, of: peer)
-        stacks[slot]!.waiting.append(Stack.Waiting(peer: peer, message: .follow(comparison.follow), bytes: 0))
+        startWaiting(Stack.Waiting(peer: peer, message: .follow(comparison.follow), bytes: 0), slot)
         return
       }
       switch answer {

@@ -23,17 +23,34 @@ extension ServerCore {
 
   mutating func listReceived(_ list: List, from peer: Peer, at moment: Moment) {
     if list.follows { sessions[peer]!.followsList = true }
-    guard !list.devicesOnly else { return listed([], for: peer, at: moment) }
-    guard !list.space.isEmpty else { return put(.list(nil, for: peer)) }
-    do {
-      put(.list(try Name(list.space), for: peer))
-    } catch {
-      refuse(.list, .badName, "the space: \(error)", to: peer, at: moment)
+    guard !list.devicesOnly else { return tellList([], to: peer, at: moment) }
+    let space: Name?
+    do { space = list.space.isEmpty ? nil : try Name(list.space) } catch {
+      return refuse(.list, .badName, "the space: \(error)", to: peer, at: moment)
     }
+    guard sessions[peer]!.lists.count < Self.maximumLists else {
+      let reason = "\(Self.maximumLists) lists wait to be read for this session; wait for one"
+      return refuse(.list, .tooMany, reason, to: peer, at: moment)
+    }
+    sessions[peer]!.lists.append(space)
+    readNextList(for: peer)
+  }
+
+  /// One list is read at a time for a session.
+  private mutating func readNextList(for peer: Peer) {
+    guard sessions[peer]?.isListing == false, let space = sessions[peer]!.lists.popFirst() else { return }
+    sessions[peer]!.isListing = true
+    put(.list(space, for: peer))
   }
 
   /// What `.list` asked for, by name.
   package mutating func listed(_ stacks: [Listing.Stack], for peer: Peer, at moment: Moment) {
+    sessions[peer]?.isListing = false
+    tellList(stacks, to: peer, at: moment)
+    readNextList(for: peer)
+  }
+
+  private mutating func tellList(_ stacks: [Listing.Stack], to peer: Peer, at moment: Moment) {
     guard let session = sessions[peer] else { return }
     let stacks = session.principal == .local ? stacks : stacks.filter { mayRead($0.stack, session) }
     let connected = Set(sessions.values.compactMap(\.device))
@@ -56,7 +73,9 @@ extension ServerCore {
 
   package mutating func listFailed(for peer: Peer, _ failure: StorageFailure, at moment: Moment) {
     guard sessions[peer] != nil else { return }
+    sessions[peer]!.isListing = false
     refuse(.list, .storage, failure.detail, to: peer, at: moment)
+    readNextList(for: peer)
   }
 
   mutating func statusReceived(from peer: Peer, at moment: Moment) {
@@ -87,6 +106,7 @@ extension ServerCore {
   package mutating func report(_ name: String, _ value: Int) { extraCounters[name] = value }
 
   static let headsAPing = 128
+  static let maximumLists = 16
   static let listedAMessage = 512
 }
 

@@ -10,7 +10,7 @@ extension ServerCore {
   package mutating func linkOpened(_ peer: Peer, name: String, at moment: Moment) {
     precondition(sessions[peer] == nil, "a link is opened once")
     var session = Session(
-      device: nil, name: name, software: configuration.software, requests: 0, now: moment.milliseconds)
+      device: nil, name: name, software: configuration.software, now: moment.milliseconds)
     session.isLink = true
     session.credit = configuration.limits.credit
     sessions[peer] = session

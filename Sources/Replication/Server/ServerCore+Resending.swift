@@ -103,7 +103,7 @@ extension ServerCore {
 
   private mutating func removeFirst(of device: DeviceID, _ slot: Int) {
     guard let run = stacks[slot]!.parked[device]?.popFirst() else { preconditionFailure("what is answered is parked") }
-    backlog -= run.bytes
+    letGo(run.bytes, of: run.peer)
     if stacks[slot]!.parked[device]!.isEmpty { stacks[slot]!.parked[device] = nil }
   }
 

@@ -43,7 +43,7 @@ extension ServerCore {
     let waiting = stacks[slot]!.waiting
     stacks[slot]!.waiting = []
     for request in waiting {
-      backlog -= request.bytes
+      endWaiting(request)
       // The rules may have changed since it was asked.
       guard mayHave(request.message, carriedOutFor: request.peer, at: moment) else { continue }
       carryOut(request.message, request.bytes, slot, from: request.peer, at: moment)
@@ -58,7 +58,7 @@ extension ServerCore {
     put(
       .log(LogRecord(.error, "a stack can't be read", [.init("stack", text), .init("problem", failure.detail)])))
     for request in stacks[slot]!.waiting {
-      backlog -= request.bytes
+      endWaiting(request)
       guard sessions[request.peer] != nil else { continue }
       switch request.message {
       case .append(let append):

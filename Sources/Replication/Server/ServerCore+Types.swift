@@ -47,7 +47,8 @@ extension ServerCore {
     package var commitBytes = 256 << 10
     /// A stored batch has no more bytes of events, unless it is one event, so that it fits into a message.
     package var batchBytes = 192 << 10
-    /// Requests a second of one session, but for appends, which the backlog bounds, and what keeps the session alive.
+    /// Requests a second of all sessions of a key, or of one connection without keys; but for appends, which the backlog
+    /// bounds, and what keeps a session alive.
     package var requestsASecond = 2000
     /// How many stacks out of use are kept loaded.
     package var idleStacks = 1024

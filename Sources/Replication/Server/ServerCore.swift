@@ -48,6 +48,13 @@ package struct ServerCore: Sendable {
   var lastCommit = 0
   /// Bytes of events that wait for a commit or for their stack.
   var backlog = 0
+  /// Of these, each peer's, and how many of its requests wait for their stack.
+  var held: [Peer: Int] = [:]
+  var asked: [Peer: Int] = [:]
+  /// What each may still ask for.
+  var budgets: [Budget.Owner: Budget] = [:]
+  /// The sessions of each key.
+  var keySessions: [PublicKey: Int] = [:]
 
   var lastNumber = 0
   /// Whose recall it is.
@@ -144,7 +151,7 @@ extension ServerCore {
       refuse(.message, .helloNeeded, "no session: say Hello first", to: peer, at: moment)
       return
     }
-    if let (about, stack) = request(message), !sessions[peer]!.isLink, !mayRequest(peer, at: moment) {
+    if let (about, stack) = request(message), !sessions[peer]!.isLink, !mayRequest(message, peer, at: moment) {
       let reason = "more than \(configuration.requestsASecond) requests a second; ask less often"
       refuse(about, stack: stack, .tooMany, reason, to: peer, at: moment)
       return
@@ -180,20 +187,6 @@ extension ServerCore {
     }
   }
 
-  /// Counts a request. A session may at first ask for every stack that it can follow, and then goes by the second.
-  private mutating func mayRequest(_ peer: Peer, at moment: Moment) -> Bool {
-    let most = max(configuration.limits.follows, configuration.requestsASecond)
-    let passed = moment.milliseconds - sessions[peer]!.countedAt
-    let earned = min(passed, 60_000) * configuration.requestsASecond / 1000
-    if earned > 0 {
-      sessions[peer]!.requests = min(sessions[peer]!.requests + earned, most)
-      sessions[peer]!.countedAt = moment.milliseconds
-    }
-    guard sessions[peer]!.requests > 0 else { return false }
-    sessions[peer]!.requests -= 1
-    return true
-  }
-
   /// Does what a message asks of a stack, when the stack is loaded.
   private mutating func onStack(
     _ text: String, _ about: Subject, _ message: Message, _ bytes: Int, from peer: Peer, at moment: Moment
@@ -207,12 +200,11 @@ extension ServerCore {
       carryOut(message, bytes, slot, from: peer, at: moment)
       return
     }
-    guard backlog + bytes <= configuration.maximumBacklog else {
+    guard hasRoom(for: bytes, of: peer), asked[peer, default: 0] < Self.maximumAsked else {
       refuse(about, stack: text, .busy, "too much waits for the log; try again", to: peer, at: moment)
       return
     }
-    backlog += bytes
-    stacks[slot]!.waiting.append(Stack.Waiting(peer: peer, message: message, bytes: bytes))
+    startWaiting(Stack.Waiting(peer: peer, message: message, bytes: bytes), slot)
   }
 
   mutating func carryOut(_ message: Message, _ bytes: Int, _ slot: Int, from peer: Peer, at moment: Moment) {
@@ -229,7 +221,11 @@ extension ServerCore {
   private mutating func helloReceived(
     _ hello: Hello, from peer: Peer, as principal: Principal, at moment: Moment
   ) {
-    if sessions[peer] != nil { endSession(of: peer, at: moment) }
+    if sessions[peer] != nil { endSession(of: peer, goesOn: true, at: moment) }
+    guard mayRequest(.hello(hello), peer, as: principal, at: moment) else {
+      let reason = "more than \(configuration.requestsASecond) requests a second; begin sessions less often"
+      return refuse(.hello, .tooMany, reason, to: peer, at: moment)
+    }
     guard hello.protocolVersion == Hello.version else {
       let reason =
         "protocol version \(hello.protocolVersion); this daemon speaks version \(Hello.version): use a matching version"
@@ -240,6 +236,10 @@ extension ServerCore {
     }
     guard sessions.count < configuration.maximumSessions else {
       let reason = "\(sessions.count) sessions are open, which is the most that this daemon takes; try again later"
+      return refuse(.hello, .tooMany, reason, to: peer, at: moment)
+    }
+    if case .key(let key) = principal, keySessions[key, default: 0] >= max(configuration.maximumSessions / 4, 1) {
+      let reason = "\(keySessions[key, default: 0]) sessions of this key are open, which is the most that one can have"
       return refuse(.hello, .tooMany, reason, to: peer, at: moment)
     }
     if hello.device != nil || !hello.name.isEmpty {
@@ -257,8 +257,8 @@ extension ServerCore {
       return refuse(.hello, problem.code, problem.reason, to: peer, at: moment)
     }
     sessions[peer] = Session(
-      principal: principal, device: hello.device, name: hello.name, software: hello.software,
-      requests: max(configuration.limits.follows, configuration.requestsASecond), now: moment.milliseconds)
+      principal: principal, device: hello.device, name: hello.name, software: hello.software, now: moment.milliseconds)
+    if case .key(let key) = principal { keySessions[key, default: 0] += 1 }
     counters.add(to: .sessionsOpened)
     if sweepAt == nil { sweepAt = moment.milliseconds + Self.sweepMilliseconds }
     if let device = hello.device {
@@ -291,6 +291,17 @@ extension ServerCore {
     endSession(of: peer, at: moment)
   }
 
+  /// A peer sends far more than it is served; nothing of it is heard any more, and its connection is ended.
+  package mutating func peerFlooded(_ peer: Peer, as principal: Principal, at moment: Moment) {
+    counters.add(to: .peersMuted)
+    put(
+      .log(
+        LogRecord(
+          .warning, "a peer is cut off: it sends far more than is served",
+          [.init("who", access.label(principal)), .init("peer", peer.number)])))
+    endSession(of: peer, at: moment)
+  }
+
   /// A connection to one of the sockets ended, and the socket doesn't say whose. Who was it shows when it is sent to.
   package mutating func connectionLost(at moment: Moment) {
     guard probeAt == nil, !sessions.isEmpty else { return }
@@ -305,8 +316,14 @@ extension ServerCore {
   /// Whether everything admitted is answered.
   package var isQuiet: Bool { committing == nil && formed.isEmpty && group.bytes == 0 && recalls.isEmpty }
 
-  mutating func endSession(of peer: Peer, at moment: Moment) {
+  /// - Parameter goesOn: the connection begins another session, and what it used up stays so.
+  mutating func endSession(of peer: Peer, goesOn: Bool = false, at moment: Moment) {
+    if !goesOn { budgets[.peer(peer)] = nil }
     guard let session = sessions[peer] else { return }
+    if case .key(let key) = session.principal {
+      keySessions[key]! -= 1
+      if keySessions[key] == 0 { keySessions[key] = nil }
+    }
     for slot in session.shown.keys.sorted() { relay(.gone, from: peer, slot, at: moment) }
     for slot in session.follows.keys { stacks[slot]?.followers.removeAll { $0 == peer } }
     for slot in session.ranges.keys { stacks[slot]?.ranges -= 1 }

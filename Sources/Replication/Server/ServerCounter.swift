@@ -5,6 +5,8 @@ package enum ServerCounter: Int, CaseIterable, Hashable, Sendable {
   case sessionsLost
   /// Cut off by the daemon: more replies than are queued.
   case sessionsCut
+  /// They sent far more than they were served.
+  case peersMuted
   case messagesReceived
   case bytesReceived
   case messagesMalformed

@@ -24,8 +24,9 @@ extension ServerCore {
       var thanks: [Thanks]
       /// The place in the batch of each author's last event.
       var lastPlaces: [Int]
-      /// Of the events that were sent: what it counts for in the backlog. The daemon's own copies are no more than is held.
-      var bytes: Int
+      /// Of the events that were sent, by whom: what it counts for in the backlog. The daemon's own copies are no more than
+      /// is held.
+      var bytes: [Peer: Int]
     }
 
     /// A batch that still grows.
@@ -34,7 +35,7 @@ extension ServerCore {
       var count = 0
       var bytes = 0
       /// Of those that were sent and not copied by the daemon itself.
-      var sentBytes = 0
+      var sentBytes: [Peer: Int] = [:]
       /// What it takes in a message, at most.
       var weight = 0
       var newestTime = 0
@@ -53,7 +54,7 @@ extension ServerCore {
       ) {
         newestTime = max(newestTime, taken.newestTime)
         bytes += size
-        if peer != ServerCore.nobody { sentBytes += size }
+        if peer != ServerCore.nobody { sentBytes[peer, default: 0] += size }
         weight += Group.weight(of: run.events.count, size)
         count += run.events.count
         let place = count - 1

@@ -39,21 +39,17 @@ extension ServerCore {
     var isLink = false
     /// It is told of every stack that comes to be.
     var followsList = false
-    /// Requests that it may still make, and when they were counted last.
-    var requests: Int
-    var countedAt: Int
+    /// A list is read for it; those that it asked for meanwhile.
+    var isListing = false
+    var lists = FIFO<Name?>()
 
-    init(
-      principal: Principal = .local, device: DeviceID?, name: String, software: String, requests: Int, now: Int
-    ) {
+    init(principal: Principal = .local, device: DeviceID?, name: String, software: String, now: Int) {
       self.principal = principal
       self.device = device
       self.name = name
       self.software = software
       lastHeard = now
       lastSent = now
-      self.requests = requests
-      countedAt = now
     }
 
     /// Another daemon's link: whoever wants every stack, and isn't a link of our own.

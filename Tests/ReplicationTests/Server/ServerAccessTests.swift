@@ -229,11 +229,48 @@ import WireFormat
 
   @Test func aKeyCannotTakeAllDevices() throws {
     var world = Self.world(try Self.rules((1, "*", "act")), keys: [1], devices: false)
-    for number in 0..<1100 { Self.greet(&world, 1, device: Self.device(UInt64(number + 100))) }
+    for number in 0..<1100 {
+      world.now += 100
+      Self.greet(&world, 1, device: Self.device(UInt64(number + 100)))
+    }
     world.settle()
     let codes = Self.sent(world, to: 1).compactMap { if case .refused(let it) = $0 { it.code } else { nil } }
     #expect(codes.count { $0 == .tooMany } == 1100 - 1024)
     #expect(world.core.takeClaims().count == 1024)
+  }
+
+  /// What a key may ask for and open is counted for all its connections together; another key has its own.
+  @Test func connectionsOfAKeyShareItsBounds() throws {
+    var world = ServerWorld {
+      $0.requestsASecond = 100
+      $0.limits.follows = 1
+      $0.maximumSessions = 40
+    }
+    world.core.accessChanged(try Self.rules((1, "*", "admin"), (2, "*", "admin")), at: world.moment)
+    func send(_ message: Message, from peer: UInt64, _ key: UInt8) {
+      world.core.received(message.encoded(), from: ServerCore.Peer(peer), as: .key(Self.key(key)), at: world.moment)
+    }
+    for peer in UInt64(0)..<30 { send(.hello(Hello()), from: peer, 1) }
+    world.settle()
+    func welcomed() -> [UInt64] {
+      world.frames.compactMap { if case .welcome = $0.message { $0.peer.number } else { nil } }
+    }
+    #expect(welcomed() == Array(0..<10), "a quarter of all sessions is one key's at most")
+    for _ in 0..<20 { for peer in UInt64(0)..<10 { send(.statusRequest(StatusRequest()), from: peer, 1) } }
+    world.settle()
+    let answered = world.frames.count { if case .statusReport = $0.message { true } else { false } }
+    #expect(answered == 100 - 30, "each of the thirty sessions that were asked for was a request, too")
+    send(.hello(Hello()), from: 100, 2)
+    send(.statusRequest(StatusRequest()), from: 100, 2)
+    world.settle()
+    #expect(
+      world.frames.last.map { if case .statusReport = $0.message { $0.peer.number == 100 } else { false } } == true)
+    // A session that ends makes room.
+    world.core.peerGone(ServerCore.Peer(3), at: world.moment)
+    world.now += 1000
+    send(.hello(Hello()), from: 31, 1)
+    world.settle()
+    #expect(welcomed().last == 31)
   }
 
   /// Every change and every refusal has its line, and no flood of other lines takes it away.
