@@ -91,6 +91,26 @@ extension Fleet {
     }
   }
 
+  /// What was acknowledged until now.
+  var promised: Ledger { ledger.withLock { $0 } }
+
+  /// Whether a daemon that was killed has on its disk all that it acknowledged: before anybody brings it back.
+  func checkDaemonKept(_ promised: Ledger) throws {
+    try checkKept(promised, place.daemonStore, of: "the daemon, killed,", .daemon)
+  }
+
+  /// The same of a device, whose actions are acknowledged when they are on its own disk.
+  func checkKept(_ device: DrivenDevice, _ promised: Ledger) throws {
+    guard let id = device.device else { return }
+    try checkKept(promised, device.folder, of: "\(device.name), killed,", .device(id))
+  }
+
+  private func checkKept(_ promised: Ledger, _ folder: String, of name: String, _ who: Ledger.Promise) throws {
+    let view = try StoreView(of: try SQLiteLog.openReader(at: folder))
+    guard let first = promised.missing(in: view, promised: who).first else { return }
+    throw Failure("\(name) lost what it had acknowledged itself, first \(first)")
+  }
+
   private func text(_ heads: Set<StoredHead>) -> String {
     heads.map { "\($0.device):\($0.sequence) \($0.digest)" }.sorted().joined(separator: ", ")
   }

@@ -63,17 +63,38 @@ package struct Ledger: Sendable {
     return lost
   }
 
+  /// What a device acted since then may be lost, whoever acknowledged it.
+  package mutating func mayBeLost(of device: DeviceID, since earlier: Ledger) {
+    for (chain, entries) in chains where chain.device == device {
+      for place in (earlier.chains[chain]?.count ?? 0)..<entries.count { chains[chain]![place].isLost = true }
+    }
+  }
+
   /// What was acknowledged and isn't in a store, or is there with something else in it.
   ///
-  /// - Parameter stacks: what the store should have; nil: all.
-  package func missing(in view: StoreView, stacks: Set<String>? = nil) -> [Entry] {
+  /// - Parameters:
+  ///   - stacks: what the store should have; nil: all.
+  ///   - promised: by whom it was acknowledged to be on its own disk; nil: by anybody.
+  package func missing(in view: StoreView, stacks: Set<String>? = nil, promised: Promise? = nil) -> [Entry] {
     chains.values.flatMap(\.self).filter { entry in
       if entry.isLost || stacks?.contains(entry.stack) == false { return false }
+      switch promised {
+      case .daemon where !entry.isAccepted: return false
+      case .device(let device) where entry.dot.device != device: return false
+      case .daemon, .device, nil: break
+      }
       guard let stack = view.stacks[entry.stack] else { return true }
       if stack.marks[entry.dot] == entry.mark { return false }
       guard former.contains(entry.dot.device) else { return true }
       // Without a mark there is no telling which of the events of the new id it is.
       return !entry.mark.isEmpty && !stack.allMarks.contains(entry.mark)
     }.sorted { ($0.stack, "\($0.dot)") < ($1.stack, "\($1.dot)") }
+  }
+
+  /// Who says that it is on a disk of its own.
+  package enum Promise: Hashable, Sendable {
+    case daemon
+    /// One that is known by this id.
+    case device(DeviceID)
   }
 }

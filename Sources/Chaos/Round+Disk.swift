@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Locking
 import Simulation
 
 extension Round {
@@ -22,28 +23,35 @@ extension Round {
 
   mutating func readOnly() async throws {
     guard let disk = fleet.place.disk else { return }
+    let promised = fleet.promised
     try disk.turnReadOnly()
     fleet.note("the disk is read-only")
     try await pause(300...1500)
     try await waitForLine("readonly")
     if random.chance(0.5) { try await restartOnBadDisk() }
     if fleet.daemon != nil { try await fleet.stopDaemon() }
-    try await mountAgain()
+    try await mountAgain(promised)
   }
 
   mutating func power() async throws {
     guard let disk = fleet.place.disk else { return }
+    let promised = fleet.promised
     try disk.cutPower()
     fleet.note("the power of the disk is cut")
     try await pause(0...500)
     try await fleet.killDaemon()
-    try await mountAgain()
+    try await mountAgain(promised)
   }
 
-  private mutating func mountAgain() async throws {
+  /// - Parameter promised: what was acknowledged before the disk failed. Just while its journal is given up ext4 may say of
+  ///   something that it is on the disk which then isn't (`jbd2_complete_transaction` of Linux finds nothing to wait for).
+  private mutating func mountAgain(_ promised: Ledger) async throws {
     try await beside.kill()
     try fleet.place.disk?.mountAgain()
     fleet.note("the disk is mounted anew")
+    try fleet.checkDaemonKept(promised)
+    try fleet.checkKept(beside, promised)
+    if let device = beside.device { fleet.ledger.withLock { $0.mayBeLost(of: device, since: promised) } }
     try await fleet.startDaemon()
     try start(beside)
   }

@@ -56,6 +56,7 @@ struct Round {
   private mutating func killDaemon() async throws {
     for _ in 1...random.int(1...3) {
       try await fleet.killDaemon()
+      try fleet.checkDaemonKept(fleet.promised)
       if random.chance(0.5) { try await pause(0...300) }
       try await fleet.startDaemon()
       try fleet.expectDaemonSaid("serving")
@@ -68,6 +69,7 @@ struct Round {
       let device = random.pick(fleet.devices)
       try await device.kill()
       fleet.note("\(device.name) is killed")
+      try fleet.checkKept(device, fleet.promised)
       if random.chance(0.5) { try await pause(0...200) }
       try start(device)
       try await pause(20...300)
@@ -79,6 +81,8 @@ struct Round {
     try await fleet.killDaemon()
     for device in fleet.devices { try await device.kill() }
     fleet.note("all are killed")
+    try fleet.checkDaemonKept(fleet.promised)
+    for device in fleet.devices { try fleet.checkKept(device, fleet.promised) }
     let daemonFirst = random.chance(0.5)
     if daemonFirst { try await fleet.startDaemon() }
     for device in fleet.devices { try start(device) }

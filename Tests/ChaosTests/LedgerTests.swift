@@ -74,4 +74,21 @@ import WireFormat
     #expect(ledger.lostDisk(of: Self.device) == 1)
     #expect(ledger.missing(in: try StoreView(of: MemoryLog())).map(\.dot.sequence) == [1, 2])
   }
+
+  @Test func eachIsHeldToItsOwnPromise() throws {
+    var ledger = Self.ledger(Self.marks)
+    ledger.accepted("\(Self.name)", Dot(Self.device, 2))
+    let nothing = try StoreView(of: MemoryLog())
+    #expect(ledger.missing(in: nothing, promised: .daemon).map(\.dot.sequence) == [1, 2])
+    #expect(ledger.missing(in: nothing, promised: .device(Self.device)).count == 3)
+    #expect(ledger.missing(in: nothing, promised: .device(Self.other)) == [])
+  }
+
+  @Test func whatIsActedOnAFailingDiskMayBeLost() throws {
+    var ledger = Self.ledger([Self.marks[0]])
+    let before = ledger
+    ledger.acted("\(Self.name)", Dot(Self.device, 2), mark: Self.marks[1])
+    ledger.mayBeLost(of: Self.device, since: before)
+    #expect(ledger.missing(in: try StoreView(of: MemoryLog())).map(\.mark) == [Self.marks[0]])
+  }
 }
