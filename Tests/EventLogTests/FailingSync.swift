@@ -21,11 +21,31 @@ enum FailingSync {
   }
 
   private static func synced(_ file: UnsafeMutablePointer<sqlite3_file>?) {
-    guard let (folder, copies) = kept.withLock({ $0 }),
-      let path = paths.withLock({ $0[UInt(bitPattern: file)] }), path.hasPrefix(folder + "/"),
-      let bytes = try? Data(contentsOf: URL(fileURLWithPath: path))
-    else { return }
-    try? bytes.write(to: URL(fileURLWithPath: copies + path.dropFirst(folder.count)))
+    guard let path = paths.withLock({ $0[UInt(bitPattern: file)] }) else { return }
+    kept.withLock { kept in
+      guard let (folder, copies) = kept, path.hasPrefix(folder + "/") else { return }
+      copy(path, to: copies + path.dropFirst(folder.count))
+    }
+  }
+
+  /// What the power leaves when it goes now, in a folder that is made; no sync of another thread comes in between.
+  static func cutPower(leaving folder: String) throws {
+    try kept.withLock { kept in
+      guard let kept else { return }
+      try FileManager.default.copyItem(atPath: kept.copies, toPath: folder)
+    }
+  }
+
+  /// Byte by byte as it is read: other threads may write the file meanwhile.
+  private static func copy(_ path: String, to copy: String) {
+    let source = open(path, O_RDONLY | O_CLOEXEC)
+    let target = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    defer {
+      close(source)
+      close(target)
+    }
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while case let count = read(source, &buffer, buffer.count), count > 0 { _ = write(target, buffer, count) }
   }
 
   /// Puts it before the default file system of SQLite, for what is opened from now on.

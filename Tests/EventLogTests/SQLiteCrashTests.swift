@@ -112,7 +112,7 @@ import WireFormat
           _ = try log.append([fixture.append(to: .main, events: 5, size: 6000)])
           guard round % 20 == 1 else { continue }
           let cut = path + "/cut\(round)"
-          try FileManager.default.copyItem(atPath: synced, toPath: cut)
+          try FailingSync.cutPower(leaving: cut)
           let left = try SQLiteLog.open(at: cut, program: "tests", create: false)
           #expect(equal(try allEvents(left, .main), fixture.stored[.main]!.events), "after commit \(round)")
           #expect(try verify(left).problems == [])
