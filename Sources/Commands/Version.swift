@@ -9,7 +9,7 @@ import Foundation
 import NavigationModel
 import WireFormat
 
-/// `navsync version`, `navsyncd version`.
+/// `navsync version`.
 package struct Version: RunnableCommand {
   /// The version of this package.
   package static let number = "0.1.0"
@@ -18,13 +18,14 @@ package struct Version: RunnableCommand {
     name: "version", abstract: "Show the versions of navsync and of what it is built on.",
     examples: [
       CommandExample("navsync version", "What to put into a bug report."),
-      CommandExample("navsyncd version --full", "For an audit: its formats, and every library that it loads."),
+      CommandExample("navsync version --full --json", "For an audit: its formats, and every library that it loads."),
     ])
 
-  @Flag(help: "Also the system's, those of protocol and files, and the file of each library.") var full: Bool
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: VersionOptions
 
   package init() {}
+
+  package func run(on console: Console) async throws { try options.show(on: console) }
 
   /// One of the things that have a version.
   package struct Item: Encodable {
@@ -32,13 +33,6 @@ package struct Version: RunnableCommand {
     var version: String
     /// What it is: `part` of what runs, a `format` that it speaks or writes, or a library's `file`.
     var kind: String
-  }
-
-  package func run(on console: Console) async throws {
-    var items = Version.parts()
-    if full { items += Version.more() }
-    if output.json { return try printJSON(items, on: console) }
-    for item in items { try console.print("\(item.name) \(item.version)") }
   }
 
   /// Navsync's own, then the compiler's and the libraries' that run now.
@@ -55,7 +49,7 @@ package struct Version: RunnableCommand {
   }
 
   /// The rest of what an audit asks for.
-  private static func more() -> [Item] {
+  fileprivate static func more() -> [Item] {
     let ncurses = String(cString: curses_version()).split(separator: " ").last.map(String.init) ?? ""
     let parts = [
       ("ncurses", ncurses), ("glibc", libraryVersion), ("Linux", kernelVersion),
@@ -104,5 +98,34 @@ package struct Version: RunnableCommand {
     #else
       "6.2"
     #endif
+  }
+}
+
+/// `navsyncd version`.
+package struct DaemonVersion: RunnableCommand {
+  package static let configuration = CommandConfiguration(
+    name: "version", abstract: "Show the versions of the daemon and of what it is built on.",
+    examples: [
+      CommandExample("navsyncd version --full", "For an audit: its formats, and every library that it loads.")
+    ])
+
+  @OptionGroup var options: VersionOptions
+
+  package init() {}
+
+  package func run(on console: Console) async throws { try options.show(on: console) }
+}
+
+/// How much of the versions, and how.
+package struct VersionOptions: ParsableOptions {
+  @Flag(help: "Also the system's, those of protocol and files, and the file of each library.") var full: Bool
+  @OptionGroup var output: OutputOptions
+
+  package init() {}
+
+  func show(on console: Console) throws {
+    let items = Version.parts() + (full ? Version.more() : [])
+    if output.json { return try printJSON(items, on: console) }
+    for item in items { try console.print("\(item.name) \(item.version)") }
   }
 }

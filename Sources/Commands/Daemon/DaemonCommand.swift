@@ -34,7 +34,7 @@ package struct DaemonCommand: RunnableCommand {
       ExitCodeDescription(2, "The command line makes no sense, or asks for what isn't allowed."),
       ExitCodeDescription(4, "The store or the address is another's."),
       ExitCodeDescription(5, "The store is damaged."),
-    ], subcommands: [OpenPairing.self, Version.self], runsAlone: true)
+    ], subcommands: [OpenPairing.self, DaemonVersion.self], runsAlone: true)
 
   @Option(
     placeholder: "ENDPOINT", environment: "NAVSYNC_LISTEN",
