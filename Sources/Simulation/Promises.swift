@@ -16,6 +16,12 @@ struct Promises {
     func isKept(by event: Event) -> Bool {
       event.dot == dot && event.action == action && timestamp.map { $0 == event.timestamp } ?? true
     }
+
+    /// Whether both were told of one event: copies of a folder may do the same thing, with one stamp and under one dot.
+    func isOfSameEvent(as other: Promise) -> Bool {
+      stack == other.stack && dot == other.dot && action == other.action && timestamp != nil
+        && timestamp == other.timestamp
+    }
   }
 
   private(set) var all: [Promise] = []

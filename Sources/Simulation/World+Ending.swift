@@ -156,7 +156,10 @@ extension World {
       byDot[promise.dot]?.contains { promise.isKept(by: $0) } == true
     }
     let there = Set(promises.compactMap { isThere($0) ? $0.dot : nil })
-    let missing = promises.filter { !isThere($0) }
+    var missing: [Promises.Promise] = []
+    for promise in promises where !isThere(promise) && !missing.contains(where: promise.isOfSameEvent) {
+      missing.append(promise)
+    }
     let candidates = missing.map { promise in
       // Who is a copy of another acts again what both have.
       let ids = scenario.has(.cloned) ? devices.reduce(into: []) { $0.formUnion($1.ids) } : devices[promise.device].ids

@@ -9,10 +9,11 @@ enum KeptErrors {
   static func begin() {
     guard !isKeeping.load(ordering: .acquiring), isatty(STDERR_FILENO) == 1 else { return }
     if file < 0 {
-      file = navsync_memfd_create("kept errors")
-      guard file >= 0 else { return }
-      _ = fcntl(file, F_SETFL, O_APPEND)
-      original = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+      let made = navsync_memfd_create("kept errors")
+      guard made >= 0 else { return }
+      _ = fcntl(made, F_SETFL, O_APPEND)
+      originalDescriptor.store(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), ordering: .releasing)
+      fileDescriptor.store(made, ordering: .releasing)
     }
     guard original >= 0, dup2(file, STDERR_FILENO) >= 0 else { return }
     isKeeping.store(true, ordering: .releasing)
@@ -44,9 +45,11 @@ enum KeptErrors {
   }
 
   private static let isKeeping = Atomic<Bool>(false)
-  // Written by `begin` on the main actor before anything is kept; read after the flag was seen or taken.
-  private nonisolated(unsafe) static var file: Int32 = -1
-  private nonisolated(unsafe) static var original: Int32 = -1
+  // Made once, before anything is kept, and open for the rest of the process.
+  private static let fileDescriptor = Atomic<Int32>(-1)
+  private static let originalDescriptor = Atomic<Int32>(-1)
+  private static var file: Int32 { fileDescriptor.load(ordering: .acquiring) }
+  private static var original: Int32 { originalDescriptor.load(ordering: .acquiring) }
   // Used by who has just taken the flag.
   private nonisolated(unsafe) static let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
 

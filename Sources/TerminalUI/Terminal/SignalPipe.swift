@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Signals as bytes that can be waited for: their handler writes the number into a pipe.
 ///
@@ -13,15 +14,16 @@ enum SignalPipe {
   /// The end to read from, non-blocking. From the first call on signals come here; those that the process was started
   /// to ignore stay ignored.
   static func open() throws(TerminalError) -> Int32 {
-    if let ends { return ends.read }
+    let known = readEnd.load(ordering: .acquiring)
+    if known >= 0 { return known }
     var descriptors: [Int32] = [0, 0]
     guard pipe(&descriptors) == 0 else { throw TerminalError("signals can't be received", errno) }
     for descriptor in descriptors {
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     }
-    ends = (descriptors[0], descriptors[1])
-    writeEnd = descriptors[1]
+    writeEnd.store(descriptors[1], ordering: .releasing)
+    readEnd.store(descriptors[0], ordering: .releasing)
     return descriptors[0]
   }
 
@@ -59,7 +61,7 @@ enum SignalPipe {
   /// A full pipe loses nothing that matters: the reader has enough to wake for.
   static func send(_ byte: UInt8) {
     var byte = byte
-    _ = write(writeEnd, &byte, 1)
+    _ = write(writeEnd.load(ordering: .acquiring), &byte, 1)
   }
 
   /// Lets the signals reach this thread, whoever started it.
@@ -77,7 +79,7 @@ enum SignalPipe {
     raise(signal)
   }
 
-  // Both are written once, before any handler is there, and stay open for the rest of the process.
-  private nonisolated(unsafe) static var ends: (read: Int32, write: Int32)?
-  private nonisolated(unsafe) static var writeEnd: Int32 = -1
+  // Both are made once, before any handler is there, and stay open for the rest of the process.
+  private static let readEnd = Atomic<Int32>(-1)
+  private static let writeEnd = Atomic<Int32>(-1)
 }
